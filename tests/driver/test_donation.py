@@ -310,7 +310,7 @@ int main(void) {
     float w[32], g[32];
     for (int i = 0; i < 32; i++) w[i] = (float)i, g[i] = 10;
     void *buffers[STEP_INPUTS + STEP_OUTPUTS] = {w, g, w};
-    int status = relay_run(buffers, 0);
+    int status = step_run(buffers, 0);
     printf("%g %g", w[0], w[31]);
     return status;
 }

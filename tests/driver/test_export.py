@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.call.native import load_shared_library
+from relay.runtime.call.shared_library import load_shared_library
 from tests.driver.programs import WEIGHT, layer, layer_result, rows, same_shape_pair
 from tests.messages import check_message
 
@@ -38,7 +38,7 @@ static int run(int64_t n) {
     y[3 * n] = 123;
     void *buffers[LAYER_INPUTS + LAYER_OUTPUTS] = {x, w, y};
     int64_t symbols[LAYER_SYMBOLS] = {n};
-    int status = relay_run(buffers, symbols);
+    int status = layer_run(buffers, symbols);
     for (int64_t i = 0; i < 3 * n && !status; i++)
         if (fabsf(y[i] - expected(x, w, (int)(i / 3), (int)(i % 3))) > 1e-4f) status = 100;
     if (y[3 * n] != 123) status = 101;
@@ -57,7 +57,7 @@ static void *many(void *argument) {
 int main(void) {
     pthread_t threads[2];
     void *results[2];
-    relay_set_num_threads(2);
+    layer_set_num_threads(2);
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, many, 0);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], &results[i]);
     printf("%ld %ld %d\\n", (long)results[0], (long)results[1], run(1000));
@@ -73,21 +73,21 @@ int main(void) {
     float x[4] = {1, 2, 3, 4}, y[5] = {1, 1, 1, 1, 1}, z[5] = {0};
     void *buffers[] = {x, y, z};
     int64_t same[] = {4, 4}, other[] = {4, 5};
-    printf("%d %d", relay_run(buffers, same), relay_run(buffers, other));
+    printf("%d %d", pair_run(buffers, same), pair_run(buffers, other));
     printf(" %g %g\\n", z[0], z[3]);
     return 0;
 }
 """
 
 
-def compile_c(source: str, library: Path) -> Path:
-    """A program that is linked with `library`: by the C compiler of the system, or that of ziglang."""
+def compile_c(source: str, *libraries: Path) -> Path:
+    """A program that is linked with libraries: by the C compiler of the system, or that of ziglang."""
     command = ["cc"] if shutil.which("cc") else [sys.executable, "-m", "ziglang", "cc"]
-    text, program = library.with_name("main.c"), library.with_name("main")
+    text, program = libraries[0].with_name("main.c"), libraries[0].with_name("main")
     text.write_text(source)
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g", "-pthread"]
     subprocess.run(
-        [*command, *flags, str(text), str(library), "-lm", "-o", str(program)], check=True, capture_output=True
+        [*command, *flags, str(text), *map(str, libraries), "-lm", "-o", str(program)], check=True, capture_output=True
     )
     return program
 
@@ -211,6 +211,7 @@ def test_for_another_machine(tmp_path):
 def test_without_a_linker_the_extra_is_named(tmp_path, monkeypatch):
     executable = relay.build(layer())
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(relay.RelayError) as caught:
         executable.export(tmp_path / "layer.so")
     check_message("driver", "no-linker", caught.value)

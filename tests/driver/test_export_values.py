@@ -41,33 +41,33 @@ MAIN = """
 #include "folds.h"
 
 static long run(int length) {
-    relay_arena *arena = relay_arena_new();
+    folds_arena *arena = folds_arena_new();
     float *numbers = malloc(sizeof(float) * 3 * (length + 1)), scale = 2;
     int64_t extents[1] = {3};
-    relay_value list = relay_cell(arena, FOLDS_LIST_NIL, 0, 0), result;
+    folds_value list = folds_cell(arena, FOLDS_LIST_NIL, 0, 0), result;
     long wrong = 0;
     for (int i = 0; i < length; i++) {
         for (int k = 0; k < 3; k++) numbers[3 * i + k] = (float)(i % 10 + k);
-        relay_value fields[2] = {relay_tensor(arena, FOLDS_FLOAT32_1, numbers + 3 * i, 1, extents), list};
-        list = relay_cell(arena, FOLDS_LIST_CONS, 2, fields);
+        folds_value fields[2] = {folds_tensor(arena, FOLDS_FLOAT32_1, numbers + 3 * i, 1, extents), list};
+        list = folds_cell(arena, FOLDS_LIST_CONS, 2, fields);
     }
     void *buffers[FOLDS_INPUTS] = {list, &scale};
     for (int again = 0; again < 2; again++) {
-        if (relay_run(arena, buffers, 0, &result) || relay_kind(result) != FOLDS_TUPLE) return -1;
-        relay_value ys = relay_field(result, 0);
+        if (folds_run(arena, buffers, 0, &result) || folds_kind(result) != FOLDS_TUPLE) return -1;
+        folds_value ys = folds_field(result, 0);
         float sums[3] = {0};
         for (int i = length - 1; i >= 0; i--) {
-            if (relay_kind(ys) != FOLDS_LIST_CONS) return -2;
-            const float *y = relay_data(relay_field(ys, 0));
-            wrong += relay_extents(relay_field(ys, 0))[0] != 3;
+            if (folds_kind(ys) != FOLDS_LIST_CONS) return -2;
+            const float *y = folds_data(folds_field(ys, 0));
+            wrong += folds_extents(folds_field(ys, 0))[0] != 3;
             for (int k = 0; k < 3; k++) wrong += y[k] != 2 * numbers[3 * i + k], sums[k] += y[k];
-            ys = relay_field(ys, 1);
+            ys = folds_field(ys, 1);
         }
-        wrong += relay_kind(ys) != FOLDS_LIST_NIL;
-        for (int k = 0; k < 3; k++) wrong += ((const float *)relay_data(relay_field(result, 1)))[k] != sums[k];
-        wrong += *(const int32_t *)relay_data(relay_field(result, 2)) != length;
+        wrong += folds_kind(ys) != FOLDS_LIST_NIL;
+        for (int k = 0; k < 3; k++) wrong += ((const float *)folds_data(folds_field(result, 1)))[k] != sums[k];
+        wrong += *(const int32_t *)folds_data(folds_field(result, 2)) != length;
     }
-    relay_arena_free(arena);
+    folds_arena_free(arena);
     free(numbers);
     return wrong;
 }
@@ -116,7 +116,7 @@ def test_valgrind_finds_nothing(library):
 def test_the_header_names_the_kinds_of_values(library):
     header = library.with_suffix(".h").read_text()
     for line in (
-        "     0  input  xs: List[float32[3]], a relay_value\n",
+        "     0  input  xs: List[float32[3]], a folds_value\n",
         "     1  input  scale: float32[], 4 bytes\n",
         "   type List = Cons(#0, List[#0]) | Nil\n",
         "#define FOLDS_LIST_CONS",
@@ -144,12 +144,12 @@ int main(void) {
     int32_t turns = 3;
     int64_t extents[LOOP_SYMBOLS] = {2};
     void *buffers[LOOP_INPUTS + LOOP_OUTPUTS] = {x, &turns};
-    relay_value result;
-    relay_arena *arena = relay_arena_new();
-    int status = relay_run(arena, buffers, extents, &result);
-    const float *y = relay_data(relay_field(result, 0));
-    printf("%d %g %g %d\\n", status, y[0], y[1], (int)relay_extents(relay_field(result, 0))[0]);
-    relay_arena_free(arena);
+    loop_value result;
+    loop_arena *arena = loop_arena_new();
+    int status = loop_run(arena, buffers, extents, &result);
+    const float *y = loop_data(loop_field(result, 0));
+    printf("%d %g %g %d\\n", status, y[0], y[1], (int)loop_extents(loop_field(result, 0))[0]);
+    loop_arena_free(arena);
     return LOOP_OUTPUTS;
 }
 """
@@ -182,30 +182,30 @@ AGAIN_IN_C = """
 #include <stdio.h>
 #include "again.h"
 
-static void print(relay_value xs) {
+static void print(again_value xs) {
     long length = 0;
     double sum = 0;
-    for (; relay_kind(xs) == AGAIN_LIST_CONS; xs = relay_field(xs, 1), length++)
-        sum += ((const float *)relay_data(relay_field(xs, 0)))[2];
+    for (; again_kind(xs) == AGAIN_LIST_CONS; xs = again_field(xs, 1), length++)
+        sum += ((const float *)again_data(again_field(xs, 0)))[2];
     printf(" %ld:%g", length, sum);
 }
 
 int main(void) {
     int32_t n = COUNT;
-    relay_arena *arena = relay_arena_new();
-    relay_value held[4] = {relay_cell(arena, AGAIN_LIST_NIL, 0, 0)}, rest;
+    again_arena *arena = again_arena_new();
+    again_value held[4] = {again_cell(arena, AGAIN_LIST_NIL, 0, 0)}, rest;
     int status = 0;
     for (int i = 0; i < 3; i++) {
         void *buffers[AGAIN_INPUTS] = {&n, held[i]};
-        status |= relay_run(arena, buffers, 0, &held[i + 1]);
+        status |= again_run(arena, buffers, 0, &held[i + 1]);
     }
     for (int i = 1; i < 4; i++) print(held[i]);
-    void *buffers[AGAIN_INPUTS] = {&n, relay_field(held[3], 1)};
-    status |= relay_run(arena, buffers, 0, &rest);
-    status |= relay_run(arena, buffers, 0, &rest);
+    void *buffers[AGAIN_INPUTS] = {&n, again_field(held[3], 1)};
+    status |= again_run(arena, buffers, 0, &rest);
+    status |= again_run(arena, buffers, 0, &rest);
     for (int i = 1; i < 4; i++) print(held[i]);
     print(rest);
-    relay_arena_free(arena);
+    again_arena_free(arena);
     return status;
 }
 """
@@ -241,11 +241,11 @@ int main(void) {
     float w[4] = {1, 2, 3, 4}, g[4] = {1, 1, 1, 1};
     int32_t n = 3;
     void *buffers[DESCENT_INPUTS] = {w, g, &n};
-    relay_arena *arena = relay_arena_new();
-    relay_value result;
-    int status = relay_run(arena, buffers, 0, &result);
-    printf("%d %g %g\\n", relay_data(relay_field(result, 0)) == w, w[0], w[3]);
-    relay_arena_free(arena);
+    descent_arena *arena = descent_arena_new();
+    descent_value result;
+    int status = descent_run(arena, buffers, 0, &result);
+    printf("%d %g %g\\n", descent_data(descent_field(result, 0)) == w, w[0], w[3]);
+    descent_arena_free(arena);
     return status;
 }
 """

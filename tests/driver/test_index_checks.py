@@ -122,7 +122,7 @@ def test_a_graph_of_kernels_checks_too_and_its_document_says_so():
 def test_a_program_in_c_is_told_by_the_status(tmp_path):
     relay.build(program(CHOSEN.replace("(n)", "(2)"))).export(tmp_path / "model.so")
     assert "1  an index is out of range: the table" in (tmp_path / "model.h").read_text()
-    run = ctypes.CDLL(str(tmp_path / "model.so")).relay_run
+    run = ctypes.CDLL(str(tmp_path / "model.so")).model_run
     result = np.empty((2, 3), np.float32)
     for indices, status in ((longs(1, -5), 0), (longs(1, -6), 1)):
         buffers = (ctypes.c_void_p * 3)(TABLE.ctypes.data, indices.ctypes.data, result.ctypes.data)

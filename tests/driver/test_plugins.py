@@ -108,7 +108,7 @@ OF_KERNELS: dict[str, Action] = {
     "text": lambda stages, _: stages.called_kernels[0].source(),
 }
 OF_HOSTS: dict[str, Action] = {
-    "link": lambda stages, folder: stages.targets.host.link(stages.artefact, folder / "code.so"),
+    "link": lambda stages, folder: stages.targets.host.link(stages.artefact, folder / "code.so", "code"),
     "object_format": lambda stages, _: stages.targets.host.object_format,
     "program_text": lambda stages, _: stages.targets.host.program_text(stages.program),
     "target": lambda stages, _: stages.targets.host.target,

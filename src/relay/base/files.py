@@ -12,13 +12,15 @@ from typing import BinaryIO
 from relay.base.diagnostics import RelayError
 
 
-def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
+def write_atomically(path: Path, chunks: Iterable[bytes | memoryview], mode: int = 0o666) -> None:
     """Write a file so that other processes, and those that come after a crash, see the old content or the new, and
-    never half of it. Raises `RelayError` (rule `cannot-write`)."""
+    never half of it: the content is on the disk before it has the name. `mode`: its rights, less those that the process
+    withholds. Raises `RelayError` (rule `cannot-write`)."""
     temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
-        with temporary.open("xb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.writelines(chunks)
+            sync(file)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
@@ -31,6 +33,12 @@ def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def sync(file: BinaryIO) -> None:
+    """Have the content of a file on the disk, whatever happens to the machine after. Raises OSError."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:

@@ -15,7 +15,10 @@ import relay
 from relay.base.diagnostics import RelayError
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.cli.console import progress_bar
-from relay.cli.models import COMPILED_SUFFIXES, add_donation, add_model_options, read_model, with_schedules
+from relay.cli.models import add_donation, add_model_options, read_model, with_schedules
+
+ARTEFACT_SUFFIX = ".rlx"
+OUTPUT_SUFFIXES = (ARTEFACT_SUFFIX, ".so", ".o", ".a")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -25,8 +28,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help="NAME.so: a shared library, for C too, and its header NAME.h; NAME.rlx: an artefact that relay loads",
+        help="NAME.rlx: an artefact that relay loads; NAME.so, NAME.o, NAME.a: a shared library, an object or an "
+        "archive, for C, C++ and (NAME.so) relay, and the headers NAME.h and NAME.hpp",
     )
+    command.add_argument("--name", help="what the names in a library begin with (default: the name of the file)")
     add_donation(command)
     command.add_argument("--time", action="store_true", help="show where the time went: passes, lowering, LLVM, cache")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -36,11 +41,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
 @with_schedules
 def execute(options: argparse.Namespace) -> None:
     output = Path(options.output)
-    if output.suffix not in COMPILED_SUFFIXES:
+    if output.suffix not in OUTPUT_SUFFIXES:
         raise RelayError(
             rule="unknown-output-kind",
             message=f"cannot tell what to write to {output}",
-            expected="a name that ends in .so or .rlx",
+            expected="a name that ends in " + ", ".join(OUTPUT_SUFFIXES),
             found=output.suffix or "no suffix",
         )
     if not output.parent.is_dir():
@@ -62,10 +67,10 @@ def execute(options: argparse.Namespace) -> None:
             compilation.progress = report
             artefact = compilation.artefact
         with watch.part("write"):
-            if output.suffix == ".so":
-                export_library(compilation.targets.host, artefact, output)
-            else:
+            if output.suffix == ARTEFACT_SUFFIX:
                 artefact.save(output)
+            else:
+                export_library(compilation.targets.host, artefact, output, options.name)
     total_s = whole.seconds
     size_bytes = output.stat().st_size
     if options.json:

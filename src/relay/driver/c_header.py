@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, DeviceSpec
-from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Label, Manifest, TensorLabel, TensorSpec
-from relay.runtime.artefact.status import DEVICE_FAILED, DEVICE_MISSING
+from relay.runtime.artefact.device_spec import DeviceSpec
+from relay.runtime.artefact.manifest import (
+    EntrySpec,
+    HeapResult,
+    InputSpec,
+    Label,
+    Manifest,
+    TensorLabel,
+    TensorSpec,
+)
+from relay.runtime.artefact.nesting import shown_result
+from relay.runtime.artefact.status import DEVICE_FAILED, DEVICE_MISSING, NO_TILES, OUT_OF_MEMORY, STACK_USED_UP
 from relay.runtime.artefact.value_types import DataSpec
 from relay.runtime.memory.tiles import TILES
 
@@ -16,22 +24,23 @@ DEVICE_HEADER = "relay_device.h"
 """Stands beside the header of a library that uses devices."""
 
 
-def c_header(manifest: Manifest, library: str) -> str:
-    """The header of a library by the name `library`."""
+def c_header(manifest: Manifest, library: str, name: str) -> str:
+    """The header of the file `library`, whose functions and types begin with `name` and its constants with that in
+    capitals."""
     entry = manifest.entry("main")
-    prefix = re.sub(r"\W", "_", Path(library).stem).upper()
-    prefix = prefix if prefix[:1].isalpha() else f"MODEL_{prefix}"
-    provenance = "".join(f"   {key}: {_comment(value)}\n" for key, value in sorted(manifest.provenance.items()))
+    prefix = name.upper()
+    provenance = "".join(f"   {key}: {comment(value)}\n" for key, value in sorted(manifest.provenance.items()))
     on_heap = isinstance(entry.result, HeapResult)
     kinds = "".join(_kind_lines(manifest.labels, prefix)) if on_heap else ""
     outputs = () if on_heap else entry.outputs
     told = [
-        *_buffer_lines(entry.inputs, outputs),
+        *_buffer_lines(entry.inputs, outputs, name),
+        *_result_lines(entry),
         *_donation_lines(entry, on_heap),
         *_symbol_lines(entry),
         *map(_data_lines, manifest.data),
     ]
-    return f"""/* {_comment(library)}, a model compiled by relay. It needs nothing but the C library.
+    return f"""/* {comment(library)}, a model compiled by relay. It needs nothing but the C library.
 {provenance}
    buffers[i], row-major and aligned to its elements:
 {"".join(told)} */
@@ -48,10 +57,10 @@ def c_header(manifest: Manifest, library: str) -> str:
 extern "C" {{
 #endif
 
-{_VALUES if on_heap else ""}{_run_on_heap(manifest) if on_heap else _run(manifest)}
-/* Let the process use at most this many threads. */
-void relay_set_num_threads(int32_t count);
-{_devices(manifest.devices)}
+{_values(name) + _run_on_heap(manifest, name) if on_heap else _run(manifest, name)}
+/* Let this library use at most so many threads. */
+void {name}_set_num_threads(int32_t count);
+{_devices(manifest.devices, name)}
 #ifdef __cplusplus
 }}
 #endif
@@ -82,44 +91,55 @@ const int64_t *relay_extents(relay_value tensor);
 """
 
 
-def _devices(devices: Sequence[DeviceSpec]) -> str:
+def _values(name: str) -> str:
+    """How values are made and read."""
+    return _VALUES.replace("relay_", f"{name}_")
+
+
+def _devices(devices: Sequence[DeviceSpec], name: str) -> str:
     """How the library is given its devices."""
     if not devices:
         return ""
-    formats = "".join(f"     {each}  which must load {', '.join(map(_comment, each.formats))}\n" for each in devices)
+    formats = "".join(f"     {each}  which must load {', '.join(map(comment, each.formats))}\n" for each in devices)
     return f"""
 /* Give the library a device that it uses, before the first call; `{DEVICE_HEADER}` says what that is.
 {formats}   Gives 0; -1 for another name, -2 for a table of another version. */
 struct relay_device;
-int32_t relay_connect_device(const char *name, const struct relay_device *device);
+int32_t {name}_connect_device(const char *name, const struct relay_device *device);
 
 /* Give back all that the library has of its devices, which it uses no more. No call may run meanwhile. */
-void {CLOSE_SYMBOL}(void);
+void {name}_devices_close(void);
 """
 
 
-def _run(manifest: Manifest) -> str:
+def _run(manifest: Manifest, name: str) -> str:
     return f"""/* Run the model: `buffers` are the addresses of the inputs, then of the outputs; `symbols` the extents
    that the types leave open (NULL when there are none). Any number of threads may call at once. Gives
 {"".join(_status_lines(manifest))} */
-int32_t relay_run(void *const *buffers, const int64_t *symbols);
+int32_t {name}_run(void *const *buffers, const int64_t *symbols);
 """
 
 
-def _run_on_heap(manifest: Manifest) -> str:
+def _run_on_heap(manifest: Manifest, name: str) -> str:
     return f"""/* Run the model: `buffers` are the inputs, addresses of tensors' elements or values; `symbols` the
    extents that the types leave open (NULL when there are none). The arena owns the result, which may lie in arrays
    that were handed in: leave these as they are while it is in use. Values that are handed in, results of other calls
    among them, stay what they are. Any number of threads may call at once, each with its own arena. Gives
 {"".join(_status_lines(manifest))} */
-int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
+int32_t {name}_run({name}_arena *arena, void *const *buffers, const int64_t *symbols, {name}_value *result);
 """
 
 
-def _buffer_lines(inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec]) -> Iterator[str]:
+def _buffer_lines(inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec], name: str) -> Iterator[str]:
     for position, spec in enumerate((*inputs, *outputs)):
         role = "input" if position < len(inputs) else "output"
-        yield f"     {position}  {role:6} {_comment(str(spec))}{_size(spec)}\n"
+        yield f"     {position}  {role:6} {comment(str(spec))}{_size(spec, name)}\n"
+
+
+def _result_lines(entry: EntrySpec) -> Iterator[str]:
+    """What comes back as a value."""
+    if isinstance(entry.result, HeapResult):
+        yield f"   *result is {comment(shown_result(entry))}, a value.\n"
 
 
 def _donation_lines(entry: EntrySpec, on_heap: bool) -> Iterator[str]:
@@ -131,9 +151,9 @@ def _donation_lines(entry: EntrySpec, on_heap: bool) -> Iterator[str]:
             yield f"   buffers[{each.input}] is written, and holds anything after a failure; {place}.\n"
 
 
-def _size(spec: InputSpec) -> str:
+def _size(spec: InputSpec, name: str) -> str:
     if not isinstance(spec, TensorSpec):
-        return ", a relay_value"
+        return f", a {name}_value"
     total = spec.dtype.item_bytes
     for extent in spec.shape:
         if not isinstance(extent, int):
@@ -146,14 +166,14 @@ def _symbol_lines(entry: EntrySpec) -> Iterator[str]:
     if entry.symbols:
         yield "   symbols[i]:\n"
     for position, symbol in enumerate(entry.symbols):
-        yield f"     {position}  {_comment(symbol.name)}\n"
+        yield f"     {position}  {comment(symbol.name)}\n"
 
 
 def _data_lines(data: DataSpec) -> str:
     cases = " | ".join(
         f"{name}({', '.join(map(str, fields))})" if fields else name for name, fields in data.constructors.items()
     )
-    return f"   type {_comment(data.name)} = {_comment(cases)}\n"
+    return f"   type {comment(data.name)} = {comment(cases)}\n"
 
 
 def _kind_lines(labels: tuple[Label, ...], prefix: str) -> Iterator[str]:
@@ -166,24 +186,30 @@ def _kind_lines(labels: tuple[Label, ...], prefix: str) -> Iterator[str]:
             yield f"#define {prefix}_TUPLE {number}\n"
         elif label.kind == "data":
             name = re.sub(r"\W", "_", label.name).upper()
-            yield f"#define {prefix}_{name} {number} /* {_comment(label.name)} */\n"
+            yield f"#define {prefix}_{name} {number} /* {comment(label.name)} */\n"
+
+
+def statuses(manifest: Manifest) -> Iterator[tuple[int, str]]:
+    """What a run may give, and when."""
+    entry = manifest.entry("main")
+    yield 0, "the outputs are written"
+    yield OUT_OF_MEMORY, "memory ran out"
+    if isinstance(entry.result, HeapResult):
+        yield STACK_USED_UP, "calls nest deeper than 1 GiB of stack holds"
+    if TILES in manifest.machine.features:
+        yield NO_TILES, "the system does not permit the tiles of AMX"
+    if manifest.devices:
+        yield DEVICE_MISSING, "a device is not connected"
+        yield DEVICE_FAILED, "a device failed: its `last_error` says why"
+    for number, failure in enumerate(entry.failures, start=1):
+        yield number, comment(str(failure))
 
 
 def _status_lines(manifest: Manifest) -> Iterator[str]:
-    entry = manifest.entry("main")
-    yield "      0  when the outputs are written\n"
-    yield "     -1  when memory ran out\n"
-    if isinstance(entry.result, HeapResult):
-        yield "     -2  when calls nest deeper than 1 GiB of stack holds\n"
-    if TILES in manifest.machine.features:
-        yield "     -4  when the system does not permit the tiles of AMX\n"
-    if manifest.devices:
-        yield f"     {DEVICE_MISSING}  when a device is not connected\n"
-        yield f"     {DEVICE_FAILED}  when a device failed: its `last_error` says why\n"
-    for number, failure in enumerate(entry.failures, start=1):
-        yield f"     {number:2}  {_comment(str(failure))}\n"
+    for status, told in statuses(manifest):
+        yield f"     {status:2}  {told if status > 0 else f'when {told}'}\n"
 
 
-def _comment(text: str) -> str:
+def comment(text: str) -> str:
     """Text that cannot end the comment it stands in."""
     return " ".join(text.split()).replace("*/", "* /").replace("\\", "/")

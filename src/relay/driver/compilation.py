@@ -45,6 +45,7 @@ from relay.lower.targets import KernelSource, KernelTarget, Supported
 from relay.lower.work import kernel_uses, kernel_work
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
+from relay.runtime.artefact.value_types import is_plain_data
 from relay.runtime.artefact.work import KernelWork
 from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.targets.external import ExternalTarget
@@ -348,11 +349,13 @@ def _pack(array: NDArray[np.generic], room: NDArray[np.uint8]) -> None:
 
 
 def _entry_spec(entry: Entry, program: Program) -> EntrySpec:
+    given = entry.result
+    has_functions = given is not None and not is_plain_data(given, {each.name: each for each in program.data})
     spec = EntrySpec(
         name=entry.name,
         inputs=tuple(map(_input_spec, entry.inputs)),
         outputs=tuple(map(_tensor_spec, entry.outputs)),
-        result=HeapResult(entry.result, entry.copied),
+        result=HeapResult(given, entry.copied, has_functions),
         symbols=entry.symbols,
         workspace_bytes=program.arena_offset_bytes + program.arena_bytes,
         failures=program.failures,

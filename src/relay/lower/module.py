@@ -203,7 +203,6 @@ def _entry(
     for each in tensors:
         procedures.label(each.label)
     code = procedures.boxed_procedure_of(name)
-    told = None if is_data(given, procedures.module) else types.told(given)
     is_simple = all(is_data(each.checked_type, procedures.module) for each in function.params)
     outputs, copied = _copied(given, symbols) if is_simple else ((), None)
     return Entry(
@@ -213,7 +212,7 @@ def _entry(
         symbols,
         made,
         arguments,
-        result=told,
+        result=types.told(given),
         outputs=outputs,
         copied=copied,
     )

@@ -256,6 +256,7 @@ class HostTarget(Protocol):
         """The object of the library that programs and kernels call: memory, threads."""
         ...
 
-    def link(self, artefact: Artefact, path: Path) -> None:
-        """Write a self-contained shared library. Raises `RelayError`."""
+    def link(self, artefact: Artefact, path: Path, name: str) -> None:
+        """Write a self-contained library, of the kind that the suffix of `path` says, whose symbols begin with `name`.
+        Raises `RelayError`."""
         ...

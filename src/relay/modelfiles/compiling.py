@@ -139,8 +139,8 @@ def _kept(kept: KeptFiles, key: str | None) -> Artefact | None:
     return artefact
 
 
-def _export(target: Target, artefact: Artefact, path: Path) -> None:
-    relay.driver.export_library(relay.driver.targets_for(target).host, artefact, path)
+def _export(target: Target, artefact: Artefact, path: Path, name: str | None) -> None:
+    relay.driver.export_library(relay.driver.targets_for(target).host, artefact, path, name)
 
 
 def _is_in_a_context() -> bool:

@@ -16,14 +16,16 @@ from relay.runtime.artefact.elf import ELF_MAGIC
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest
 from relay.runtime.call.entry_point import EntryPoint, Result
 from relay.runtime.call.heap_calls import HeapCalls
-from relay.runtime.call.native import NativeCode, load_artefact_code, load_shared_library
+from relay.runtime.call.native import NativeCode, load_artefact_code
+from relay.runtime.call.shared_library import load_shared_library
 from relay.runtime.memory.host import check_runs_here, runs_here
 from relay.runtime.profile.profiling import profile_of, record_runs
 from relay.runtime.profile.program_profile import ProgramProfile
 from relay.runtime.profile.recording import RecordedCode, load_recorded_code
 from relay.runtime.profile.roofline import Roofline, kept_roofline
 
-Exporter: TypeAlias = Callable[[Artefact, Path], None]
+Exporter: TypeAlias = Callable[[Artefact, Path, str | None], None]
+"""Writes an artefact to a path as a library, of a given name."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -99,16 +101,20 @@ class Executable:
         self.artefact.save(path)
 
     @takes(path=PATH)
-    def export(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained shared library that programs in C can call without Python, and beside it a header
-        that says how. Needs `relay[export]`."""
+    def export(self, path: str | os.PathLike[str], name: str | None = None) -> None:
+        """Write a self-contained library that programs in C and C++ can call without Python, and beside it the headers
+        that say how (`model.h`, `model.hpp`): a shared library (`model.so`), an object (`model.o`) or an archive
+        (`model.a`). What they declare begins with `name`, else with the name of the file: `model_run`.
+
+        Needs a linker: that of the system, or that of `relay-ir[export]`.
+        """
         if self.artefact is None or self.exporter is None:
             raise RelayError(
                 rule="cannot-export",
                 message="this program was loaded without the compiler, so it cannot be exported",
                 remedy="export what `relay.build` returns",
             )
-        self.exporter(self.artefact, Path(path))
+        self.exporter(self.artefact, Path(path), name)
 
     def profile(self, /, *positional: Any, runs: int = 20, function: str = "main", **named: Any) -> ProgramProfile:
         """Run a function on arrays, once to warm up and then `runs` times, and tell where the time goes.

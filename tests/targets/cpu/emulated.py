@@ -81,7 +81,8 @@ def run_exported(library: bytes, *arrays: NDArray[np.generic], results: Sequence
     addresses = machine.load(library)
     inputs = [place_array(machine, each) for each in arrays]
     outputs = [place_array(machine, each, _WRITABLE) for each in results]
-    status = machine.call(addresses["relay_run"], place_words(machine, inputs + outputs), 0)
+    (run,) = (address for name, address in addresses.items() if name.endswith("_run"))
+    status = machine.call(run, place_words(machine, inputs + outputs), 0)
     if status:
         raise RuntimeError(f"status {status}")
     for place, each in zip(outputs, results, strict=True):

@@ -16,13 +16,19 @@ import pytest
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.target import Target
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.emit import emit_kernel
-from relay.targets.cpu.link import link_shared
+from relay.targets.cpu.host import resolve
+from relay.targets.cpu.link import library as library_module
+from relay.targets.cpu.link.elf import ElfObject
+from relay.targets.cpu.link.library import link_library
+from relay.targets.cpu.link.linker import linker_command
 from relay.targets.cpu.support import support_object
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Binary, BinaryOp, Load, Unary, UnaryOp
 from relay.tir.stmt import For, LoopKind, PrimFunc, Store
+from tests.targets.cpu.emulator import LibraryImage
 
 C_PROGRAM = """
 #include <stdio.h>
@@ -51,7 +57,7 @@ def parallel_kernel() -> PrimFunc:
 def library(native, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("library") / "libkernel.so"
     kernel = emit_object(emit_kernel(parallel_kernel(), native).text, native)
-    link_shared([kernel, support_object(native)], path, native)
+    link_library([kernel, support_object(native)], path, "library", native, {"kernel": "kernel"})
     return path
 
 
@@ -72,19 +78,52 @@ def test_a_c_program_calls_the_library(library, tmp_path):
 def test_the_same_objects_give_the_same_library(library, native, tmp_path):
     again = tmp_path / "libkernel.so"
     kernel = emit_object(emit_kernel(parallel_kernel(), native).text, native)
-    link_shared([kernel, support_object(native)], again, native)
+    link_library([kernel, support_object(native)], again, "library", native, {"kernel": "kernel"})
     assert again.read_bytes() == library.read_bytes()
 
 
-def test_what_is_missing_is_said(native, tmp_path, monkeypatch):
+def test_what_is_missing_is_said(native, tmp_path):
     with pytest.raises(RelayError, match="the linker refused the object files"):
-        link_shared([b"not an object"], tmp_path / "x.so", native)
-    with pytest.raises(RelayError, match="the shared library cannot be written"):
-        link_shared([support_object(native)], tmp_path / "no" / "x.so", native)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RelayError, match=r"pip install relay\[export\]"):
-        link_shared([support_object(native)], tmp_path / "x.so", native)
+        link_library([b"not an object"], tmp_path / "x.so", "x", native, {})
+    with pytest.raises(RelayError, match="cannot write"):
+        link_library([support_object(native)], tmp_path / "no" / "x.so", "x", native, {})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_linker_that_is_there_is_used(native, monkeypatch):
+    """The system's for this machine, LLVM's for any, and last that of a package."""
+    there = {"ld", "ld.lld", "ziglang"}
+    monkeypatch.setattr(shutil, "which", lambda name: name if name in there else None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in there else None)
+    other = resolve(Target.parse("llvm -mtriple=aarch64-unknown-linux-gnu"))
+    assert linker_command(native) == ("ld",)
+    assert linker_command(other) == ("ld.lld",)
+    there.remove("ld.lld")
+    assert linker_command(other)[1:] == ("-m", "ziglang", "ld.lld")
+    there.remove("ziglang")
+    assert linker_command(native) == ("ld",)
+    with pytest.raises(RelayError, match=r'pip install "relay-ir\[export\]"'):
+        linker_command(other)
+
+
+@pytest.mark.parametrize("command", [("ld",), (sys.executable, "-m", "ziglang", "ld.lld")])
+def test_every_linker_makes_a_library_that_shows_what_it_exports(native, tmp_path, monkeypatch, command):
+    if not shutil.which(command[0]):
+        pytest.skip(f"no {command[0]}")
+    monkeypatch.setattr(library_module, "linker_command", lambda target: command)
+    kernel = emit_object(emit_kernel(parallel_kernel(), native).text, native)
+    for suffix in (".so", ".o", ".a"):
+        path = tmp_path / f"model{suffix}"
+        link_library([kernel, support_object(native)], path, "model", native, {"kernel": "model_kernel"})
+        assert b"model_kernel\0" in path.read_bytes()
+    image = (tmp_path / "model.o").read_bytes()
+    assert {each for each in ElfObject(image).defined() if not each.startswith("model.")} == {"model_kernel"}
+    shown = {
+        name
+        for name, (is_defined, _) in LibraryImage.of((tmp_path / "model.so").read_bytes()).symbols.items()
+        if is_defined
+    }
+    assert shown == {"model_kernel"}
 
 
 def test_folders_that_a_killed_process_left_behind_are_removed(native, tmp_path, monkeypatch):
@@ -100,5 +139,5 @@ def test_folders_that_a_killed_process_left_behind_are_removed(native, tmp_path,
         os.utime(folder, (1, 1))
     with (used / "lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        link_shared([emit_object("", native)], tmp_path / "empty.so", native)
+        link_library([emit_object("", native)], tmp_path / "empty.so", "empty", native, {})
     assert {path.name for path in tmp_path.iterdir()} == {"empty.so", used.name, young.name}

@@ -59,7 +59,8 @@ def with_donations(entry: Entry, donated: Sequence[DonatedPart], data: Mapping[s
     Where results are tensors, and so is all that is given away, there is an output for each, of the same type, as far
     as there are such. Else callers find the results on the heap.
     """
-    if entry.result is not None or not all(_is_data(each, data) for each in entry.inputs):
+    gives_data = entry.result is None or is_plain_data(entry.result, data)
+    if not (gives_data and all(_is_data(each, data) for each in entry.inputs)):
         return entry
     values = any(isinstance(entry.inputs[each.donation.input], ValueParameter) for each in donated)
     if entry.copied is None or values:

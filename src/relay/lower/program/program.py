@@ -63,9 +63,9 @@ class Entry(Form):
     """What lets a caller run a procedure, once `checks` hold: with the addresses of inputs and outputs (`is_flat`), or
     with words. Then it makes a heap, wraps the caller's arrays, and leaves the result there.
 
-    Of words `arguments` says how inputs nest. `deep`: it may need more stack than callers have. `result`: the type of
-    what it gives, where that holds functions or refs. `copied`: how `outputs` nest in it, where callers can make room
-    for them: a second entry copies what is on a heap there. `donations`: the inputs that callers give away, and
+    Of words `arguments` says how inputs nest. `deep`: it may need more stack than callers have. `copied`: how
+    `outputs` nest in the result, where callers can make room for them: a second entry copies what is on a heap there.
+    `result`: its type, which the text says where they cannot. `donations`: the inputs that callers give away, and
     which of that room is their memory."""
 
     name: str
@@ -92,7 +92,7 @@ class Entry(Form):
             text += f" -> ({shown(self.outputs, names)}) as {_nested(self.copied)}"
         if self.donations:
             text += f" donating ({', '.join(map(_given_away, self.donations))})"
-        if self.result is not None:
+        if self.result is not None and self.copied is None:
             text += f" gives {shown(self.result, names)}"
         text += f" runs {sigil_name('@', self.procedure)}"
         return "\n".join([text, *(f"  {shown(each, names)}" for each in self.checks)])

@@ -37,7 +37,7 @@ from relay.runtime.artefact.work import (
     work_to_json,
 )
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 _MAX_DEPTH = 64
 
 
@@ -50,7 +50,11 @@ class TensorSpec:
     dtype: DType
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{self.name}: {self.shown_type}"
+
+    @property
+    def shown_type(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
 @frozen
@@ -79,14 +83,15 @@ ResultSpec: TypeAlias = Union[int, TupleSpec]
 
 @frozen
 class HeapResult:
-    """The result is left on the heap of the call: `Manifest.labels` tell what its objects are. `type` where these do
-    not suffice, since it holds functions or refs.
+    """The result, of a `type`, is left on the heap of the call: `Manifest.labels` tell what its objects are. They do
+    not suffice where it holds functions or refs (`has_functions`).
 
     `copied`: how outputs nest in it, where it is tensors of extents that the inputs tell and only data crosses over.
     Then that is an entry of its own (`EntrySpec.heap_symbol`), and another copies its result to the outputs."""
 
     type: ValueType | None = None
     copied: ResultSpec | None = None
+    has_functions: bool = False
 
 
 @frozen
@@ -311,7 +316,8 @@ def result_to_json(result: ResultSpec | HeapResult) -> Any:
     if isinstance(result, HeapResult):
         if result.copied is not None:
             return {"copied": result_to_json(result.copied)}
-        return "heap" if result.type is None else {"heap": type_to_json(result.type)}
+        type_ = None if result.type is None else type_to_json(result.type)
+        return {"heap": type_, **({"functions": True} if result.has_functions else {})}
     return result if isinstance(result, int) else [result_to_json(field) for field in result.fields]
 
 
@@ -329,8 +335,9 @@ def _heap_result(value: Any, outputs: int) -> HeapResult | None:
     if isinstance(value, dict):
         if "copied" in value:
             return HeapResult(copied=result_from_json(value["copied"], outputs))
-        return HeapResult(type_from_json(value["heap"]))
-    return HeapResult() if value == "heap" else None
+        type_ = None if value["heap"] is None else type_from_json(value["heap"])
+        return HeapResult(type_, has_functions=bool(value.get("functions", False)))
+    return None
 
 
 def _donation_to_json(donation: Donation) -> list[int | None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from relay.runtime.artefact.manifest import ResultSpec
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, ResultSpec
 
 Nesting: TypeAlias = Callable[[Sequence[Any]], Any]
 
@@ -24,3 +24,11 @@ def nesting(result: ResultSpec) -> Nesting:
         return itemgetter(*result.fields)
     fields = tuple(map(nesting, result.fields))
     return lambda outputs: tuple([field(outputs) for field in fields])
+
+
+def shown_result(entry: EntrySpec) -> str:
+    """The type of what an entry gives, as people write it."""
+    if entry.copied is not None:
+        return str(nesting(entry.copied)([each.shown_type for each in entry.outputs])).replace("'", "")
+    type_ = entry.result.type if isinstance(entry.result, HeapResult) else None
+    return "a value" if type_ is None else str(type_)

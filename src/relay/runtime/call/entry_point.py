@@ -81,7 +81,7 @@ class EntryPoint:
 
     def _quick_call(self) -> QuickCall | None:
         spec = self._spec
-        if isinstance(spec.result, HeapResult) and spec.result.type is not None:
+        if isinstance(spec.result, HeapResult) and spec.result.has_functions:
             return None  # it depends on more than the heap
         if any(each.output is None for each in spec.donations):
             return None  # and so does one that lies in arrays

@@ -94,7 +94,7 @@ class HeapCalls:
             kept.append(owner)
             if quick is None:
                 slow.append((position, each, given))
-        type_ = spec.result.type if isinstance(spec.result, HeapResult) else None
+        type_ = spec.result.type if isinstance(spec.result, HeapResult) and spec.result.has_functions else None
         state = None
         if slow or type_ is not None or donated is not None:
             known = {symbol.name: value for symbol, value in values.items()}

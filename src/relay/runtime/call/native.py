@@ -11,24 +11,19 @@ of memory.
 from __future__ import annotations
 
 import ctypes
-import tempfile
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, slot_symbol
-from relay.runtime.artefact.elf import what_is_missing
 from relay.runtime.artefact.manifest import Manifest, entry_symbol
 from relay.runtime.cpython.quick_build import BUILD_SYMBOL
 from relay.runtime.cpython.quick_call import CALL_SYMBOL
 from relay.runtime.devices.connected import Connected, connect
 from relay.runtime.memory.mapped import Constants
 from relay.runtime.memory.objects import load_objects, load_support
-from relay.runtime.memory.threads import add_pool
 
 NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -89,43 +84,3 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
     if devices.close is not None:
         weakref.finalize(objects, devices.close).atexit = False  # before the objects are unloaded
     return NativeCode(address, Constants.of(artefact, support), objects, devices)
-
-
-def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
-    """Open a shared library that `export` wrote. Raises `RelayError` (rule `bad-artefact`) for any other."""
-    try:
-        missing = what_is_missing(path)
-        if missing:
-            raise ValueError(f"it lacks {missing}")
-        library = _open_library(path)
-        manifest_bytes = ctypes.c_uint64.in_dll(library, "relay_manifest_bytes").value
-        start = ctypes.addressof(ctypes.c_char.in_dll(library, "relay_manifest"))
-        constants = ctypes.addressof(ctypes.c_char.in_dll(library, "relay_constants"))
-    except (OSError, ValueError) as error:
-        raise RelayError(
-            rule="bad-artefact",
-            message=f"{path} is not a shared library that relay exported for this machine",
-            found=str(error),
-            remedy="load what `export` or `relay compile` wrote",
-        ) from error
-    manifest = Manifest.from_json(ctypes.string_at(start, manifest_bytes))
-
-    def address(symbol: str) -> int:
-        try:
-            return ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
-        except AttributeError as error:
-            raise RelayError(
-                rule="bad-artefact", message=f"{path} lacks the code of one of its functions", found=symbol
-            ) from error
-
-    add_pool(address)
-    return NativeCode(address, Constants(constants, library), library, connect(manifest.devices, address)), manifest
-
-
-def _open_library(path: Path) -> ctypes.CDLL:
-    """Opened under a name never used before: the loader knows libraries by their names, so under the old name a file
-    that was written anew would go on being the old library."""
-    with tempfile.TemporaryDirectory(prefix="relay-load-") as folder:
-        alias = Path(folder, path.name)
-        alias.symlink_to(path.resolve())
-        return ctypes.CDLL(str(alias))

@@ -42,6 +42,10 @@ def num_threads(count: int) -> Generator[None]:
         pools.limit(before)
 
 
+POOL_SYMBOLS = ("relay_set_num_threads", "relay_limit_threads", "relay_num_threads")
+"""What a pool is asked by."""
+
+
 def add_pool(address: Callable[[str], int]) -> None:
     """Have the pool of a support library, whose symbols are at these addresses, follow what is asked here, by the
     process and by the calling thread. Limits that other threads have reach it when they are set again."""

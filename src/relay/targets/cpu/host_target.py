@@ -10,9 +10,15 @@ from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.machine import RequiredMachine
 from relay.targets.cpu.codegen import emit_object, kept_object
 from relay.targets.cpu.emit.program import emit_program
-from relay.targets.cpu.emit.shared_entry import emit_shared_entry
+from relay.targets.cpu.emit.shared_entry import (
+    CONSTANTS_SYMBOL,
+    MANIFEST_SYMBOL,
+    emit_library_table,
+    emit_shared_entry,
+    exported_names,
+)
 from relay.targets.cpu.kernel_target import CpuKernelTarget
-from relay.targets.cpu.link import link_shared
+from relay.targets.cpu.link.library import link_library
 from relay.targets.cpu.support import serial_support_object, support_object
 from relay.targets.cpu.target import CpuTarget
 
@@ -54,11 +60,12 @@ class CpuHostTarget:
     def support_object(self) -> bytes:
         return support_object(self.target)
 
-    def link(self, artefact: Artefact, path: Path) -> None:
-        glue = emit_object(emit_shared_entry(artefact.manifest, self.target), self.target)
-        data = {
-            "relay_constants": artefact.constants.tobytes() or b"\0",
-            "relay_manifest": artefact.manifest.to_json().encode(),
-        }
-        support = serial_support_object(self.target) if self.target.num_threads == 1 else artefact.support
-        link_shared((support, *artefact.objects, glue), path, self.target, data)
+    def link(self, artefact: Artefact, path: Path, name: str) -> None:
+        target, manifest = self.target, artefact.manifest
+        support = serial_support_object(target) if target.num_threads == 1 else artefact.support
+        objects = [support, *artefact.objects, emit_object(emit_shared_entry(manifest, target), target)]
+        data = {CONSTANTS_SYMBOL: artefact.constants.tobytes() or b"\0"}
+        if path.suffix == ".so":
+            objects.append(emit_object(emit_library_table(manifest), target))
+            data[MANIFEST_SYMBOL] = manifest.to_json().encode()
+        link_library(objects, path, name, target, exported_names(name), data)

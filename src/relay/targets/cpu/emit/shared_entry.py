@@ -1,4 +1,4 @@
-"""The C face of an exported shared library.
+"""The C face of an exported library. The library is linked with the model's name in place of `relay` in front.
 
     int32_t relay_run(void *const *buffers, const int64_t *symbols);
 
@@ -15,6 +15,9 @@ those of `support/heap/values.c`.
     int32_t relay_connect_device(const char *name, const struct relay_device *device);
 
 gives a library a device that it uses, by a name such as "gpu:0" (`support/device/connect.c`).
+
+A shared library has one symbol more, `relay_library`: a table by which Python loads it
+(`runtime/call/shared_library.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from collections.abc import Sequence
 from relay.runtime.artefact.device_spec import DeviceSpec, slot_symbol
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, ValueSpec
 from relay.runtime.artefact.status import NO_TILES
+from relay.runtime.call.shared_library import TABLE_SYMBOL, library_symbols
 from relay.runtime.values.heap import ONCE_OFFSET_BYTES, OUTPUTS_OFFSET_BYTES, RESULT_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
@@ -32,12 +36,40 @@ from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.support.library import device_connect_text, tiles_text, values_text
 from relay.targets.cpu.target import CpuTarget
 
+MANIFEST_SYMBOL, CONSTANTS_SYMBOL = "relay_manifest", "relay_constants"
+"""Data that a library is linked with."""
+
+C_FUNCTIONS = (
+    "run", "set_num_threads", "arena_new", "arena_free", "tensor", "cell", "kind", "field", "data", "extents",
+    "connect_device", "devices_close",
+)  # fmt: skip
+"""What programs in C call, behind the name of the model."""
+
+
+def exported_names(name: str) -> dict[str, str]:
+    """The names of what a library of this name shows, by their symbols in its objects."""
+    return {**{f"relay_{each}": f"{name}_{each}" for each in C_FUNCTIONS}, TABLE_SYMBOL: TABLE_SYMBOL}
+
+
+def emit_library_table(manifest: Manifest) -> str:
+    """LLVM text of `relay_library`: its manifest, its constants, and the addresses of what Python calls."""
+    module = ModuleText("library_table")
+    symbols = library_symbols(manifest)
+    for each in (MANIFEST_SYMBOL, CONSTANTS_SYMBOL, *symbols):
+        module.globals.append(f"@{each} = external global i8")
+    addresses = ", ".join(f"ptr @{each}" for each in symbols)
+    size, count = len(manifest.to_json().encode()), len(symbols)
+    module.globals.append(
+        f"@{TABLE_SYMBOL} = constant {{ ptr, i64, ptr, i64, [{count} x ptr] }} "
+        f"{{ ptr @{MANIFEST_SYMBOL}, i64 {size}, ptr @{CONSTANTS_SYMBOL}, i64 {count}, [{count} x ptr] [{addresses}] }}"
+    )
+    return module.render()
+
 
 def emit_shared_entry(manifest: Manifest, target: CpuTarget) -> str:
-    """LLVM text of `relay_run`, and of what a loader needs to know of the library."""
+    """LLVM text of `relay_run`, and of what else programs in C call."""
     module = ModuleText("shared_entry")
-    module.functions.append("@relay_constants = external constant i8, align 64")
-    module.functions.append(f"@relay_manifest_bytes = constant i64 {len(manifest.to_json().encode())}\n")
+    module.functions.append(f"@{CONSTANTS_SYMBOL} = external constant i8, align 64")
     if target.has("amx-tile"):
         module.functions.append(tiles_text())
     entry = manifest.entry("main")
@@ -124,5 +156,5 @@ def _give_up_without(text: FunctionText, memory: str) -> None:
 
 
 def _call(text: FunctionText, native: str, workspace: str) -> str:
-    arguments = f"ptr %buffers, ptr %symbols, ptr {workspace}, ptr @relay_constants"
+    arguments = f"ptr %buffers, ptr %symbols, ptr {workspace}, ptr @{CONSTANTS_SYMBOL}"
     return text.impure(f"call i32 @{native}({arguments})")
