@@ -297,6 +297,11 @@ def test_files_that_do_not_belong_together(tmp_path, two_layers):
     path.unlink()
     with pytest.raises(relay.RelayError, match="cannot-read"):
         relay.GraphExecutor.load(tmp_path / "one")
+    two_layers.export(tmp_path / "one")
+    params = tmp_path / "one" / "params.bin"
+    params.write_bytes(params.read_bytes()[:-1] + b"\1")
+    with pytest.raises(relay.RelayError, match=r"bad-params.*is not as it was written with lib\.rlx"):
+        relay.GraphExecutor.load(tmp_path / "one")
     (tmp_path / "file").write_text("")
     with pytest.raises(relay.RelayError, match="cannot-write"):
         two_layers.export(tmp_path / "file")

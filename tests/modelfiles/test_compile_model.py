@@ -129,6 +129,20 @@ def test_a_damaged_file_is_made_again(kept: Path, path: Path, caplog: pytest.Log
     np.testing.assert_array_equal(_run(path), X * 2 + 1)
 
 
+def test_a_changed_weight_of_what_was_kept_is_found(kept: Path, path: Path, caplog: pytest.LogCaptureFixture):
+    """Whether or not the file was found whole before."""
+    for age in (0, 1000):
+        _run(path)
+        (artefact,) = _artefacts(kept)
+        os.utime(artefact, (age, age))
+        _run(path)
+        data = bytearray(artefact.read_bytes())
+        data[4096 + 2] ^= 1  # the constants begin at 4096
+        artefact.write_bytes(data)
+        np.testing.assert_array_equal(_run(path), X * 2 + 1)
+        assert "is damaged" in caplog.text
+
+
 def test_under_a_context_nothing_is_kept(kept: Path, path: Path):
     with relay.PassContext(disabled_pass=["FoldConstant"]):
         _run(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
+from relay.runtime.artefact import artefact as artefact_module
 from relay.runtime.artefact.artefact import Artefact, constants_room
 from relay.runtime.executable import load
 from tests.runtime.test_manifest import sample
@@ -62,8 +64,64 @@ def test_a_changed_object_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "a")
 
 
+def _flip(path: Path, offset: int) -> None:
+    """Change one bit of a file, in place."""
+    with path.open("r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 1]))
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Constants of several parts, in a file that has been there for a while."""
+    monkeypatch.setenv("RELAY_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("RELAY_CACHE", raising=False)
+    content = np.random.default_rng(0).integers(0, 256, 1_234_567, dtype=np.uint8)
+    replace(artefact(), constants=content).save(tmp_path / "large")
+    os.utime(tmp_path / "large", (1000, 1000))
+    return tmp_path / "large"
+
+
+@pytest.mark.parametrize("place", [0, 7, 600_000, 1_200_000, 1_234_566])
+def test_one_changed_bit_of_the_constants_is_refused(large: Path, place: int) -> None:
+    Artefact.load(large)
+    _flip(large, 4096 + place)
+    with pytest.raises(RelayError, match="section `constants` has another checksum"):
+        Artefact.load(large)
+
+
+def test_pages_that_changed_places_are_refused(large: Path) -> None:
+    data = bytearray(large.read_bytes())
+    data[4096:8192], data[8192:12288] = data[8192:12288], data[4096:8192]
+    large.write_bytes(data)
+    with pytest.raises(RelayError, match="section `constants` has another checksum"):
+        Artefact.load(large)
+
+
+def test_constants_that_were_found_whole_are_not_read_again(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Artefact.load(large)
+    monkeypatch.setattr(artefact_module, "file_checksum", None)
+    Artefact.load(large)
+    monkeypatch.setenv("RELAY_CACHE", "0")  # nothing is remembered
+    with pytest.raises(TypeError):
+        Artefact.load(large)
+
+
+def test_a_file_that_was_just_written_is_not_remembered(large: Path) -> None:
+    """The clock of a file system may stand still from one write to the next."""
+    os.utime(large)
+    state = large.stat()
+    Artefact.load(large)
+    _flip(large, 5000)
+    os.utime(large, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(RelayError, match="section `constants` has another checksum"):
+        Artefact.load(large)
+
+
 @pytest.mark.parametrize(
-    "content", [b"hello", b"RELAYAR2" + b"\xff" * 64, b"RELAYAR2" + b"\xff" * 5000, b"\x7fELF" + b"\0" * 100]
+    "content", [b"hello", b"RELAYAR3" + b"\xff" * 64, b"RELAYAR3" + b"\xff" * 5000, b"\x7fELF" + b"\0" * 100]
 )
 def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other").write_bytes(content)

@@ -1,6 +1,7 @@
 """Folders of files that are kept between runs, each under a key, as long as they fit a limit.
 
-Files are put in whole or not at all: two writers, or one that is killed, leave either nothing or a whole file.
+Files are put in whole or not at all: two writers, or one that is killed, leave either nothing or a whole file. The disk
+is not waited for: what a machine that lost its power leaves has another checksum, and readers make it again.
 
     RELAY_CACHE=0           nothing is kept
     RELAY_CACHE_DIR=path    where; else `relay` in the user's cache folder
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 import tempfile
+import time
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +23,8 @@ from typing import BinaryIO
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 
+_OWN = 0o700
+_OTHERS_WRITE = 0o022
 _LOG = logging.getLogger(__name__)
 
 
@@ -44,7 +49,7 @@ class Draft:
     def keep(self, path: Path) -> None:
         """Close it and give it its place. Raises OSError."""
         self.file.close()
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(mode=_OWN, exist_ok=True)
         self.temporary.replace(path)
 
 
@@ -82,10 +87,30 @@ class KeptFiles:
         """Where the file under `key` is, or would be."""
         return self.folder / key[:2] / f"{key[2:]}{self.suffix}"
 
+    def find(self, key: str) -> Path | None:
+        """Where the file under `key` is, if there is one. Raises `RelayError` (rule `unsafe-cache`) where somebody else
+        could have put it there: what is kept is run."""
+        path = self.path(key)
+        for each in (self.folder, path.parent, path):
+            try:
+                state = each.stat()
+            except OSError:
+                return None
+            if state.st_uid not in (0, os.geteuid()) or state.st_mode & _OTHERS_WRITE:
+                raise RelayError(
+                    rule="unsafe-cache",
+                    message=f"{each} may be written by others, and native code that is kept there is run",
+                    expected="files and folders of your own, that nobody else may write",
+                    found=f"owner {state.st_uid}, rights {stat.filemode(state.st_mode)}",
+                    remedy=f"chmod -R go-w {self.folder}, if it is yours; else name another folder: RELAY_CACHE_DIR",
+                )
+        return path
+
     def use(self, key: str) -> None:
-        """Remember that the file was of use just now."""
+        """Remember that the file was of use just now: it was read, and is as it was written."""
+        path = self.path(key)
         try:
-            os.utime(self.path(key))
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
         except OSError:
             return  # a folder that cannot be written: its files just keep their age
 
@@ -101,7 +126,7 @@ class KeptFiles:
 
     def draft(self) -> Draft:
         """A file to be written. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=_OWN, parents=True, exist_ok=True)
         handle, path = tempfile.mkstemp(dir=self.folder, prefix=".new-")
         return Draft(Path(path), os.fdopen(handle, "w+b"))
 
@@ -127,7 +152,7 @@ class KeptFiles:
                 status = path.stat()
             except OSError:
                 continue  # another process removed it
-            entries.append((status.st_mtime, status.st_size, path))
+            entries.append((status.st_atime, status.st_size, path))
         excess = sum(size for _, size, _ in entries) - self.limit_bytes
         for _, size, path in sorted(entries):
             if excess <= 0:

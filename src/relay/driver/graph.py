@@ -38,8 +38,9 @@ from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import Manifest
 from relay.runtime.artefact.work import ArenaBuffer
+from relay.runtime.graph.folder import GRAPH_DIGEST, graph_digest
 from relay.runtime.graph.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
-from relay.runtime.graph.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
+from relay.runtime.graph.graph_executor import GraphExecutor
 from relay.transform.framework.context import PassContext
 from relay.transform.functions.inline import calls_in_place
 

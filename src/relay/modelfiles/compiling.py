@@ -128,10 +128,11 @@ def _draft_with_room(kept: KeptFiles, drafts: ExitStack, compilation: Compilatio
 
 
 def _kept(kept: KeptFiles, key: str | None) -> Artefact | None:
-    if key is None or not kept.path(key).exists():
+    path = None if key is None else kept.find(key)
+    if key is None or path is None:
         return None
     try:
-        artefact = Artefact.load(kept.path(key))
+        artefact = Artefact.load(path)
     except RelayError:
         kept.forget(key)
         return None

@@ -3,8 +3,8 @@
     magic (8 bytes) · offset and length of the table (u64, little endian) · constants · other sections · table (JSON)
 
 The table names each section with its offset (from the start of the file, a multiple of 4096, so that constants
-can be mapped), its size and, for everything but the constants, its SHA-256. Constants always begin at the same offset:
-they can be packed where they will be read, in the file, before anything else is known.
+can be mapped), its size and its SHA-256; that of constants is taken of sums (`checksum.py`). Constants always begin
+at the same offset: they can be packed where they will be read, in the file, before anything else is known.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular, write_atomically
 from relay.base.frozen import frozen
+from relay.runtime.artefact.checksum import checksum, file_checksum, remember_whole, was_whole
 from relay.runtime.artefact.manifest import Manifest
 
-MAGIC = b"RELAYAR2"
+MAGIC = b"RELAYAR3"
 _HEAD = struct.Struct("<8sQQ")
 _ALIGNMENT_BYTES = 4096
 _CONSTANTS_OFFSET = _ALIGNMENT_BYTES
@@ -66,7 +67,9 @@ class Artefact:
         sections = [("manifest", self.manifest.to_json().encode()), ("support", self.support)]
         sections += [(f"object{i}", data) for i, data in enumerate(self.objects)]
         end = _CONSTANTS_OFFSET + self.constants.nbytes
-        table = [{"name": "constants", "offset": _CONSTANTS_OFFSET, "size": self.constants.nbytes, "sha256": ""}]
+        content = np.ascontiguousarray(self.constants)
+        digest = checksum(content.nbytes, lambda start, size: content[start : start + size])
+        table = [{"name": "constants", "offset": _CONSTANTS_OFFSET, "size": self.constants.nbytes, "sha256": digest}]
         rest: list[bytes] = []
         for name, data in sections:
             offset = -(-end // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
@@ -80,7 +83,7 @@ class Artefact:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Artefact:
-        """Open a file that `save` wrote; constants are mapped, not read.
+        """Open a file that `save` wrote; constants are mapped, and read when the file is first seen.
 
         Raises `RelayError` (rule `bad-artefact`) when it is not one, is cut short or is damaged.
         """
@@ -97,7 +100,7 @@ class Artefact:
 
 @frozen
 class _Section:
-    """Where a section is, and its hash, which constants have not."""
+    """Where a section is, and its hash."""
 
     name: str
     offset: int
@@ -144,17 +147,32 @@ def _read_section(path: str | os.PathLike[str], file: BinaryIO, section: _Sectio
     """Read, and not mapped: what is cut short meanwhile is found out."""
     file.seek(section.offset)
     data = file.read(section.size_bytes)
-    if hashlib.sha256(data).hexdigest() != section.sha256:
-        raise _damaged(path, f"section `{section.name}` has another checksum than it was written with")
+    _check(path, section, hashlib.sha256(data).hexdigest())
     return data
+
+
+def _check(path: str | os.PathLike[str], section: _Section, digest: str) -> None:
+    if digest != section.sha256:
+        raise _damaged(path, f"section `{section.name}` has another checksum than it was written with")
 
 
 def _mapped(path: str | os.PathLike[str], file: BinaryIO, section: _Section) -> NDArray[np.uint8]:
     try:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return np.frombuffer(mapped, np.uint8, section.size_bytes, section.offset)
+        constants = np.frombuffer(mapped, np.uint8, section.size_bytes, section.offset)
     except (OSError, ValueError) as error:
         raise _damaged(path, f"section `{section.name}` cannot be mapped: {error}") from error
+    if not was_whole(file):
+        _check(path, section, _file_checksum(path, file, section))
+        remember_whole(file)
+    return constants
+
+
+def _file_checksum(path: str | os.PathLike[str], file: BinaryIO, section: _Section) -> str:
+    try:
+        return file_checksum(file, section.offset, section.size_bytes)
+    except EOFError:
+        raise _damaged(path, f"section `{section.name}` became shorter while it was read") from None
 
 
 def _damaged(path: str | os.PathLike[str], what: str) -> RelayError:

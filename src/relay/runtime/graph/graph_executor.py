@@ -6,7 +6,6 @@ The face is that of Relay's graph executors: set inputs, run, get outputs.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -20,16 +19,16 @@ from numpy.typing import NDArray
 
 from relay.base.arguments import PATH, WHOLE_NUMBER, takes
 from relay.base.diagnostics import RelayError
-from relay.base.files import read_file, write_atomically
 from relay.base.frozen import frozen
 from relay.runtime.arguments.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import EntrySpec, TensorSpec
 from relay.runtime.artefact.nesting import nesting
-from relay.runtime.artefact.param_dict import load_param_dict, save_param_dict
+from relay.runtime.artefact.param_dict import load_param_dict
 from relay.runtime.artefact.status import check_index
 from relay.runtime.call.entry_point import Result
 from relay.runtime.cpython.workspaces import aligned_bytes
+from relay.runtime.graph.folder import read_folder, write_folder
 from relay.runtime.graph.graph import APART, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.memory.host import check_runs_here, runs_here
 from relay.runtime.memory.objects import LoadedObjects, load_objects, load_support
@@ -37,10 +36,6 @@ from relay.runtime.profile.profiling import profile_of, record_runs
 from relay.runtime.profile.program_profile import ProgramProfile
 from relay.runtime.profile.recording import ENTRY, RecordedKernels, load_recorded_kernels, unknown_kernels
 from relay.runtime.profile.roofline import kept_roofline
-
-GRAPH_FILE, LIBRARY_FILE, PARAMETER_FILE = "graph.json", "lib.rlx", "params.bin"
-GRAPH_DIGEST = "graph"
-"""The key in a library's provenance for the digest of the graph it was made for."""
 
 Array: TypeAlias = NDArray[np.generic]
 
@@ -263,14 +258,7 @@ class GraphExecutor:
 
         Raises `RelayError` (rule `cannot-write`).
         """
-        path = Path(folder)
-        try:
-            path.mkdir(exist_ok=True)
-        except OSError as error:
-            raise RelayError(rule="cannot-write", message=f"cannot make {path}", found=str(error.strerror)) from error
-        write_atomically(path / GRAPH_FILE, [self.get_graph_json().encode()])
-        self._lib.save(path / LIBRARY_FILE)
-        write_atomically(path / PARAMETER_FILE, [save_param_dict(self.get_params())])
+        write_folder(Path(folder), self.get_graph_json(), self._lib, self.get_params())
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> GraphExecutor:
@@ -279,16 +267,7 @@ class GraphExecutor:
         Raises `RelayError`: `cannot-read`, and `bad-graph`, `bad-artefact`, `bad-params` for damaged files, which do
         not belong together, or which another program wrote.
         """
-        path = Path(folder)
-        text = read_file(path / GRAPH_FILE)
-        lib = Artefact.load(path / LIBRARY_FILE)
-        if lib.manifest.provenance.get(GRAPH_DIGEST) != graph_digest(text):
-            raise RelayError(
-                rule="bad-graph",
-                message=f"{path / GRAPH_FILE} is not the graph that {LIBRARY_FILE} was made for",
-                remedy="export the program again",
-            )
-        return GraphExecutor(Graph.from_json(text), lib, load_param_dict(read_file(path / PARAMETER_FILE)))
+        return GraphExecutor(*read_folder(Path(folder)))
 
     def __reduce__(self) -> NoReturn:
         raise RelayError(
@@ -362,11 +341,6 @@ class GraphExecutor:
 
 
 _NO_INPUTS = EntrySpec("set_input", (), (), 0, (), 0)
-
-
-def graph_digest(text: str | bytes) -> str:
-    """What tells the JSON of a graph from that of others."""
-    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
 def _spec(node: GraphNode) -> TensorSpec:

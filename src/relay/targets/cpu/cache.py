@@ -39,11 +39,14 @@ class KernelCache:
         return None if files is None else cls(files)
 
     def get(self, key: str) -> bytes | None:
-        """The object under `key`, or None."""
-        try:
-            data = self.files.path(key).read_bytes()
-        except OSError:
+        """The object under `key`, or None. Raises `RelayError` (rule `unsafe-cache`)."""
+        path = self.files.find(key)
+        if path is None:
             return None
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None  # another process removed it
         head = len(FORMAT) + _DIGEST_BYTES
         image = data[head:]
         if not data.startswith(FORMAT) or hashlib.sha256(image).digest() != data[len(FORMAT) : head]:
