@@ -48,7 +48,9 @@ def test_hessian_vector_products_are_the_same_in_both_orders(title):
         np.testing.assert_allclose(found, over_forward(*arguments, direction), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("title", ["a straight line", "choices inside choices", "a loop", "closures that are chosen"])
+@pytest.mark.parametrize(
+    "title", ["a straight line", "choices inside choices", "a loop", "closures that are chosen", "trees"]
+)
 def test_hessian_vector_products_compile(title):
     """Ways of choices that keep nothing have a tangent `()`, which stands in tuples beside tensors."""
     product = relay.jvp(relay.grad(parsed(PROGRAMS[title]), wrt=0), wrt=0)

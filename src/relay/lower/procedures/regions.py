@@ -122,7 +122,8 @@ class RegionScope(OwningScope):
         """Allocate what outlives a region: over words that die in it, where that may be."""
         first = {storage: outputs[0] for storage, outputs in results.items()}
         tensors = [each for each, made in first.items() if isinstance(made, NewTensor) and made.device is None]
-        dead = [word for word in map(self.values.word, dying) if word not in self.values.devices]
+        others = {self.values.word(var) for var in self.owned.keys() - dying}  # who may be another name of the same
+        dead = [word for word in map(self.values.word, dying) if word not in others | self.values.devices.keys()]
         over = overwritten(steps, line.parts, tensors, self.context.kernel, list(map(DataPlace, dead)))
         may_fail = any(step.failure or self.context.kernel(step.function).on_device for step in steps)
         for storage, outputs in results.items():
