@@ -64,6 +64,9 @@ def test_guards_on_them_are_checks_of_the_run():
         run(x.numpy(), 5)
 
 
-def test_extents_of_them_are_refused_by_name():
-    with pytest.raises(RelayError, match="an input that is a number and decides extents   in k"):
-        from_pytorch(Rows(), (torch.randn(5, 4), 3), dynamic_shapes=(None, Dim.DYNAMIC))
+def test_they_decide_extents():
+    x = torch.randn(5, 4)
+    module, _ = from_pytorch(Rows(), (x, 3), dynamic_shapes=(None, Dim.DYNAMIC))
+    run = relay.build(module)
+    for k in (3, 2, 5):
+        np.testing.assert_array_equal(run(x.numpy(), k), x[:k] * 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -20,15 +20,17 @@ from relay.frontend.shared.placing import Placer
 from relay.frontend.shared.structures import data_types, expr_of, item_of
 from relay.frontend.shared.value import Item, Structure, Value, is_symbolic, known_value
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Constant, Constructor, Expr, ExprBase, Function, Let, Tuple, Var, const
+from relay.ir.expr import Call, Constant, Constructor, Expr, ExprBase, Function, Let, Tuple, Var, const
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, Type, TypeCall
 from relay.ir.variables import free_vars, substitute
 from relay.ops.checked import checked
+from relay.ops.creation.create import full
 from relay.ops.elementwise.comparison import greater_equal
 from relay.ops.framework.build import with_known_type
 from relay.ops.framework.known_elements import LARGEST_KNOWN, Known, known_elements
+from relay.ops.manipulation.shape import reshape
 
 
 @frozen(eq=False)
@@ -54,6 +56,7 @@ class ProgramBuilder:
         self._numbers: dict[Symbol, Origin] = {}
         self._extents: dict[Var, _Extents] = {}
         self._decided: dict[Symbol, Origin] = {}
+        self._bound: list[tuple[tuple[Var, ...], tuple[Expr, ...]]] = []
 
     # Leaves
 
@@ -69,12 +72,26 @@ class ProgramBuilder:
         self._inputs.append(var)
         return self._placer.keep(var)
 
-    def number(self, name: str, symbol: Symbol) -> None:
-        """An input that is a whole number, at least 0 as extents are, whose arithmetic calls it `symbol`. No tensor may
-        have an extent of it."""
-        given = self.input(name, TensorType((), DType.INT64)).expr
+    def number(self, what: str, given: Expr, symbol: Symbol, *, is_extent: bool) -> None:
+        """A whole number, int64[] and at least 0 as extents are, whose arithmetic calls it `symbol`. Tensors may have
+        extents of it if it `is_extent`."""
         holds = greater_equal(given, const(0, DType.INT64))
-        self._numbers[symbol] = Origin(checked(given, holds, f"`{name}` is a whole number of at least 0"), None)
+        entries = checked(given, holds, f"`{what}` is a whole number of at least 0")
+        if is_extent:
+            carrier = full(const(0, DType.UINT8), reshape(entries, (1,)), DType.UINT8)
+            self.bound({f"{what}_entries": (carrier, TensorType((symbol,), DType.UINT8))})
+        else:
+            self._numbers[symbol] = Origin(entries, None)
+
+    def bound(self, made: Mapping[str, tuple[Expr, TensorType]]) -> list[Value]:
+        """Tensors with extents that data decide, as values of types that call these extents by symbols: what follows is
+        the body of a function of them."""
+        variables = tuple(with_known_type(Var(self._names.take(name), type_)) for name, (_, type_) in made.items())
+        self._bound.append((variables, tuple(expr for expr, _ in made.values())))
+        types = [type_ for _, type_ in made.values()]
+        return [
+            Value(var.name_hint, self._placer.keep(var), type_) for var, type_ in zip(variables, types, strict=True)
+        ]
 
     def made(self, expr: Expr, type_: TensorType) -> Value:
         """What a converter has made, as a value that a graph inside its node can take; it has its place."""
@@ -176,7 +193,10 @@ class ProgramBuilder:
         body: Expr = exprs[0] if len(exprs) == 1 else with_known_type(Tuple(exprs))
         for check in reversed(checks):
             body = Let(with_known_type(Var("checked", check.checked_type)), check, body)
-        origins = {**self._numbers, **self._decided, **symbol_origins(self._inputs)}
+        for variables, exprs in reversed(self._bound):
+            body = Call(Function(variables, body), exprs)
+        bound = [var for variables, _ in self._bound for var in variables]
+        origins = {**self._numbers, **self._decided, **symbol_origins([*self._inputs, *bound])}
         # What decides an extent may itself need extents, of what was made before it.
         while needed := [var for var in free_vars(body) if var in self._extents]:
             body = substitute(body, {var: self._extent_values(self._extents[var], origins) for var in needed})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
+from relay.arith.expr import IntExpr
 from relay.arith.prove import Proof
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
@@ -21,10 +22,11 @@ from relay.frontend.shared.node import Node, Output, Result, Unsupported, result
 from relay.frontend.shared.node import converter as record_of
 from relay.frontend.shared.value import Item, Value
 from relay.frontend.torch.arguments import Arguments, bound
+from relay.frontend.torch.decided import decided_extents, is_tensor, know_number, outputs_of, with_decided
 from relay.frontend.torch.node import Converter, TorchNode
 from relay.frontend.torch.numbers import float_of
 from relay.frontend.torch.package import torch_package
-from relay.frontend.torch.symbols import Condition, Extents, condition_of, parsed, printed
+from relay.frontend.torch.symbols import Condition, Extents, condition_of, is_symbol, parsed, printed
 from relay.frontend.torch.tensors import element_type
 from relay.ir.expr import Constant, ExprBase
 from relay.ir.types import TensorType
@@ -64,6 +66,7 @@ class GraphImporter:
         self._builder = builder
         self._extents = extents
         self._converters = converters
+        self._depth = 0
 
     def run(self, module: fx.GraphModule, inputs: Sequence[Made]) -> list[Made]:
         """What the outputs of a graph stand for, one for each, given what its placeholders do."""
@@ -128,20 +131,27 @@ class GraphImporter:
         if record is None:
             raise Unsupported(f"operator {name}")
         span = _span(self.name, node)
+        decided = decided_extents(node, self._extents)
+        if decided and self._depth:
+            raise Unsupported(f"operator {name}, whose data decide extents, in a function of another operator")
         read = self._read(node, record, values, span)
         if read is None:
             return None
-        held = record_of(name, partial(_held, record))
+        held = record_of(name, partial(_held, record, decided))
         made = self._builder.converted(held, read, _names(node), span)
+        if decided:
+            made = with_decided(made, read.types, decided, self._builder)
         return made if isinstance(node.meta["val"], (tuple, list)) else made[0]
 
     def _item(self, node: fx.Node, values: Mapping[fx.Node, Made]) -> Made:
         """The one element of a tensor, a number that the run alone knows, as a tensor without axes."""
-        whole: Any = values[node.args[0]]  # pyright: ignore[reportArgumentType]
-        if whole is None or whole.rank == 0:
-            return whole
-        read = Node(str(node.target), _label(node), (whole,), {}, 1)
-        return self._builder.converted(_ITEM, read, [node.name], _span(self.name, node))[0]
+        number: Any = values[node.args[0]]  # pyright: ignore[reportArgumentType]
+        if isinstance(number, Value) and number.rank > 0:
+            read = Node(str(node.target), _label(node), (number,), {}, 1)
+            number = self._builder.converted(_ITEM, read, [node.name], _span(self.name, node))[0]
+        if isinstance(number, Value) and is_symbol(node.meta["val"]):
+            know_number(node, number, self._extents, self._builder)
+        return number
 
     def _guard(self, node: fx.Node) -> None:
         statement = _number(node.args[0])
@@ -174,7 +184,11 @@ class GraphImporter:
         )
 
     def _graph(self, module: fx.GraphModule, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
-        outputs = self.run(module, inputs)
+        self._depth += 1
+        try:
+            outputs = self.run(module, inputs)
+        finally:
+            self._depth -= 1
         kept = tuple(each for each in outputs if isinstance(each, Value))
         return kept if len(kept) == len(outputs) else None
 
@@ -257,15 +271,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (bool, int, float, torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
-def is_tensor(value: object) -> bool:
-    return isinstance(value, torch_package().Tensor)
-
-
-def outputs_of(node: fx.Node) -> Sequence[Any]:
-    value = node.meta.get("val")
-    return value if isinstance(value, (tuple, list)) else (value,)
-
-
 def _names(node: fx.Node) -> list[str]:
     """A name for each output that something uses, else the empty one."""
     count = len(outputs_of(node))
@@ -313,18 +318,19 @@ def _label(node: fx.Node) -> str:
 # What converters give is held against what PyTorch says
 
 
-def _held(record: Converter, node: TorchNode) -> Result:
-    """The outputs of a converter, in the shapes that PyTorch gives them where ours say less.
+def _held(record: Converter, decided: Set[IntExpr], node: TorchNode) -> Result:
+    """The outputs of a converter, in the shapes that PyTorch gives them where ours say less, but for the extents that
+    it `decided`.
 
     Raises `RelayError` (rule `types-disagree`)."""
     made = results_of(record.convert(node))
     return tuple(
-        each if each is None or type_ is None else _of_type(node, each, type_)
+        each if each is None or type_ is None else _of_type(node, each, type_, decided)
         for each, type_ in zip(made, node.types, strict=False)
     )
 
 
-def _of_type(node: TorchNode, output: Output, expected: TensorType) -> Output:
+def _of_type(node: TorchNode, output: Output, expected: TensorType, decided: Set[IntExpr]) -> Output:
     match output:
         case Value(type=found):
             pass
@@ -334,12 +340,14 @@ def _of_type(node: TorchNode, output: Output, expected: TensorType) -> Output:
             return output
     if not isinstance(found, TensorType) or len(found.shape) != len(expected.shape):
         raise _disagreement(node, found, expected)
-    proofs = [decide_equal(mine, theirs) for mine, theirs in zip(found.shape, expected.shape, strict=True)]
+    pairs = list(zip(found.shape, expected.shape, strict=True))
+    shape = tuple(mine if theirs in decided else theirs for mine, theirs in pairs)
+    proofs = [decide_equal(mine, theirs) for mine, theirs in zip(found.shape, shape, strict=True)]
     if found.dtype is not expected.dtype or Proof.NO in proofs:
         raise _disagreement(node, found, expected)
     if Proof.UNKNOWN not in proofs:
         return output
-    return reshape(output.expr if isinstance(output, Value) else output, expected.shape, allowzero=True)
+    return reshape(output.expr if isinstance(output, Value) else output, shape, allowzero=True)
 
 
 def _disagreement(node: TorchNode, found: object, expected: TensorType) -> RelayError:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 _PATH = re.compile(r"\['?([^'\[\]]+)'?\]")
+_INPUT = re.compile(r"L\['(\w+)'\]")
 _EVERY_EXTENT = 2
 """PyTorch takes any extent where it says that one is at least this: its programs for 2 and more serve 0 and 1."""
 
@@ -64,7 +65,7 @@ def _bound(bound: Any) -> int | None:
 
 def _readable(text: str) -> str:
     """`L['x'].size()[0] == 3` as `x.size()[0] == 3`"""
-    return text.replace("L['", "").replace("']", "", 1) if text.count("L['") == 1 else text
+    return _INPUT.sub(r"\1", text)
 
 
 def _extent_of_input(inputs: Mapping[str, Value], numbers: Mapping[str, IntExpr], tree: ast.expr) -> IntExpr | None:

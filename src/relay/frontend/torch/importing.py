@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.arguments import MAPPING, Kind, takes
 from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
 from relay.base.span import Source, Span
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.findings import Findings
 from relay.frontend.shared.names import printable
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.shared.value import Value
+from relay.frontend.torch.decided import decides_extents
 from relay.frontend.torch.exporting import FunctionalProgram, Model, functional_program
-from relay.frontend.torch.graph import GraphImporter, Made, is_tensor, outputs_of
+from relay.frontend.torch.graph import GraphImporter, Made
 from relay.frontend.torch.guards import checks_of, guards_of
 from relay.frontend.torch.package import torch_package
 from relay.frontend.torch.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.frontend.torch.tensors import array_of_tensor, storage_key
 from relay.ir.module import IRModule
+from relay.ir.types import TensorType
 
 if TYPE_CHECKING:
     import torch
@@ -117,18 +120,12 @@ class _ProgramImporter:
         return self._weight(spec)
 
     def _number(self, node: fx.Node, number: IntExpr) -> None:
-        """An input that is a whole number and may vary: it can be computed with, and be no extent."""
+        """An input that is a whole number and may vary."""
         assert isinstance(number, Symbol)
         (name,) = symbols_of(node.meta["val"])
-        extents = [
-            extent
-            for each in self._program.graph.nodes for value in outputs_of(each) if is_tensor(value)
-            for extent in value.shape if name in symbols_of(extent)
-        ]  # fmt: skip
-        if extents:
-            self._findings.add("an input that is a number and decides extents", node.name)
         self._numbers[node.name] = number
-        self._builder.number(node.name, number)
+        given = self._builder.input(node.name, TensorType((), DType.INT64))
+        self._builder.number(node.name, given.expr, number, is_extent=decides_extents(name, self._program.graph))
 
     def _weight(self, spec: Any) -> Value:
         program = self._program

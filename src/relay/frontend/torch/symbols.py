@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 from relay.arith.expr import (
     Comparison,
     IntExpr,
+    Symbol,
     add,
     ceil_divide,
     floor_divide,
@@ -17,6 +18,7 @@ from relay.arith.expr import (
     minimum,
     multiply,
 )
+from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.frontend.shared.names import SymbolNames
 from relay.frontend.shared.node import Unsupported
@@ -161,11 +163,18 @@ def _unknown(tree: ast.expr) -> Unsupported:
 
 
 class Extents:
-    """Extents of PyTorch by what they are here. `symbols` are the names of those that inputs have."""
+    """Extents of PyTorch by what they are here. `symbols` are the names of those that inputs have, and of those that
+    data decide once the walk has come to where they do."""
 
-    def __init__(self, symbols: Mapping[str, IntExpr]) -> None:
+    def __init__(self, symbols: dict[str, IntExpr]) -> None:
         self.symbols = symbols
         self._known: dict[str, IntExpr] = {}
+
+    def decided(self, name: str, called: str) -> Symbol:
+        """A symbol for what data decide, which PyTorch calls `name`."""
+        taken = {str(each) for each in self.symbols.values()}
+        self.symbols[name] = made = symbol(FreshNames(taken.__contains__, separator="_", first=1).take(called))
+        return made
 
     def of(self, value: int | torch.SymInt) -> IntExpr:
         """A number, or what the expression of a symbolic one is. Raises `Unsupported` for one that data decide."""

@@ -19,6 +19,7 @@ from relay.frontend.torch.converters.normalization import NORMALIZATIONS
 from relay.frontend.torch.converters.pooling import POOLINGS
 from relay.frontend.torch.converters.products import PRODUCTS
 from relay.frontend.torch.converters.reduction import REDUCTIONS
+from relay.frontend.torch.converters.selection import SELECTION
 from relay.frontend.torch.converters.shapes import SHAPES
 from relay.frontend.torch.converters.updates import UPDATES
 from relay.frontend.torch.node import Converter
@@ -30,7 +31,7 @@ CONVERTERS: Mapping[str, Converter] = MappingProxyType(
         for record in (
             *ELEMENTWISE, *ACTIVATIONS, *REDUCTIONS, *SHAPES, *INDEXING, *EMBEDDING_BAGS, *UPDATES, *CREATION,
             *PRODUCTS, *CONVOLUTIONS, *NORMALIZATIONS, *POOLINGS, *ATTENTION, *ENCODER_LAYERS, *RECURRENT, *CONTROL,
-            *IMAGES,
+            *IMAGES, *SELECTION,
         )
     }
 )  # fmt: skip

@@ -12,7 +12,8 @@ from relay.frontend.shared.findings import Findings
 from relay.frontend.shared.names import SymbolNames
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.shared.value import Value
-from relay.frontend.torch.graph import GraphImporter, Made, is_tensor, outputs_of
+from relay.frontend.torch.decided import decided_extents, is_tensor, outputs_of
+from relay.frontend.torch.graph import GraphImporter, Made
 from relay.frontend.torch.symbols import Extents, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.ops.framework.build import symbol
@@ -38,7 +39,8 @@ class _Survey:
         self._builder = ProgramBuilder(Findings("unsupported-pytorch"))
         self._symbols: dict[str, Any] = {}
         self._names = SymbolNames()
-        self._graph = GraphImporter("captured graph", self._builder, Extents(self._symbols), CONVERTERS)
+        self._extents = Extents(self._symbols)
+        self._graph = GraphImporter("captured graph", self._builder, self._extents, CONVERTERS)
 
     def run(self, graph: fx.GraphModule) -> dict[fx.Node, str]:
         values: dict[fx.Node, Made] = {}
@@ -65,6 +67,8 @@ class _Survey:
         """Why an operator cannot be converted; None if it can."""
         if any(each.device.type != "cpu" for each in outputs_of(node) if is_tensor(each)):
             return "a tensor on another device"
+        if decided_extents(node, self._extents):
+            return "extents that data decide"
         try:
             values[node] = self._graph.made(node, values)
         except Unsupported as missing:

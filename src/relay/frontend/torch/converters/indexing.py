@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.frontend.shared.node import Result
 from relay.frontend.shared.places.indices import gathered, places_of, taken
 from relay.frontend.shared.places.slicing import FAR, slice_axes
+from relay.frontend.shared.value import Value
 from relay.frontend.torch.node import Converter, TorchNode, converters
-from relay.ir.expr import Expr
-from relay.ops.indexing.index import gather_nd
+from relay.ir.expr import Expr, const
+from relay.ops.indexing.argwhere import argwhere
+from relay.ops.indexing.index import gather_nd, take
 from relay.ops.manipulation.combine import concatenate
 from relay.ops.manipulation.shape import expand_dims
 from relay.ops.manipulation.transpose import transpose
@@ -33,12 +37,10 @@ def _gather(node: TorchNode) -> Result:
 
 
 def _index(node: TorchNode) -> Result:
-    """NumPy's indexing by integers: x[i, j, :, ..]. Indices side by side stand where they were, others come first."""
+    """NumPy's indexing by integers and masks: x[i, j, :, ..]. Indices side by side stand where they were, others come
+    first."""
     data = node.value(0)
-    given = (node.optional_value(index) for index in range(1, len(node.inputs)))
-    chosen = {axis: index for axis, index in enumerate(given) if index is not None}
-    if any(index.dtype.is_bool or index.dtype is DType.UINT8 for index in chosen.values()):
-        node.unsupported("by a mask, whose result is as long as data decide")
+    chosen = _chosen(node, [node.optional_value(index) for index in range(1, len(node.inputs))])
     if len(chosen) == 1:
         ((axis, index),) = chosen.items()
         return taken(data, index, axis, _what(node))
@@ -50,6 +52,26 @@ def _index(node: TorchNode) -> Result:
         return found
     rank = len(shape)
     return transpose(found, (*range(rank, rank + first), *range(rank), *range(rank + first, rank + len(others))))
+
+
+def _chosen(node: TorchNode, given: Sequence[Value | None]) -> dict[int, Value]:
+    """The indices by the axis of the data they are of. A mask over several axes is the places where it is set, an index
+    for each of them."""
+    chosen: dict[int, Value] = {}
+    axis = 0
+    for index in given:
+        if index is None:
+            axis += 1
+        elif index.dtype.is_bool or index.dtype is DType.UINT8:
+            places = argwhere(index.expr)
+            for place in range(index.rank):
+                column = take(places, const(place, DType.INT64), axis=1)
+                chosen[axis] = Value("", column, node.type_of(column))
+                axis += 1
+        else:
+            chosen[axis] = index
+            axis += 1
+    return chosen
 
 
 def _replaced(node: TorchNode, part: Expr, start: IntExpr, end: IntExpr, axis: int) -> Expr:

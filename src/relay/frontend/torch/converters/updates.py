@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 from relay.frontend.shared.node import Result
 from relay.frontend.shared.places.indices import checked, places_of
+from relay.frontend.shared.places.masks import put_where
 from relay.frontend.shared.places.slicing import slice_axes
+from relay.frontend.shared.value import Value
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr, const
+from relay.ops.creation.create import zeros_like
 from relay.ops.elementwise.comparison import where
-from relay.ops.elementwise.elementwise_binary import multiply
+from relay.ops.elementwise.elementwise_binary import add, multiply
 from relay.ops.indexing.scatter import scatter_elements, scatter_nd
-from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.shape import reshape, squeeze
 from relay.ops.manipulation.tile import broadcast_to
 from relay.ops.manipulation.transpose import transpose
 
@@ -72,7 +75,7 @@ def _along(mode: str) -> Callable[[TorchNode], Result]:
 
 
 def _index_put(node: TorchNode) -> Result:
-    """NumPy's assignment x[i, j, :, ..] = values, or += with `accumulate`; of a mask over all axes, a number's."""
+    """NumPy's assignment x[i, j, :, ..] = values, or += with `accumulate`."""
     data, *indices, _ = (node.optional_value(index) for index in range(len(node.inputs)))
     assert data is not None
     chosen = {axis: index for axis, index in enumerate(indices) if index is not None}
@@ -80,10 +83,9 @@ def _index_put(node: TorchNode) -> Result:
     update = node.operand(len(node.inputs) - 1)
     if any(index.dtype.is_bool for index in chosen.values()):
         mask = chosen.get(0)
-        if len(chosen) > 1 or mask is None or values.rank > 0 or node.flag("accumulate"):
-            node.unsupported("by a mask, with values for its elements")
-        inner = (1,) * (data.rank - mask.rank)
-        return where(reshape(mask.expr, (*mask.shape, *inner), allowzero=True), update, data.expr)
+        if len(chosen) > 1 or mask is None:
+            node.unsupported("by a mask beside other indices")
+        return _put_by_mask(node, mask, values, update)
     first = min(chosen)
     if max(chosen) - first >= len(chosen):
         node.unsupported("by indices that do not stand side by side")
@@ -97,6 +99,19 @@ def _index_put(node: TorchNode) -> Result:
     mode = "add" if node.flag("accumulate") else "update"
     changed = scatter_nd(transpose(data.expr, order), places, source, mode)
     return transpose(changed, tuple(order.index(axis) for axis in range(data.rank)))
+
+
+def _put_by_mask(node: TorchNode, mask: Value, values: Value, update: Expr) -> Result:
+    """x[mask] = values, which are one for each place where the mask is set, or serve all of them."""
+    data, adds = node.value(0), node.flag("accumulate")
+    before = Value("", zeros_like(data.expr), data.type) if adds else data
+    inner = data.rank - mask.rank
+    if values.rank > inner and values.shape[0] != 1:
+        changed = put_where(mask, before, update, _what(node))
+    else:
+        chosen = reshape(mask.expr, (*mask.shape, *(1,) * inner), allowzero=True)
+        changed = where(chosen, squeeze(update, (0,)) if values.rank > inner else update, before.expr)
+    return add(data.expr, changed) if adds else changed
 
 
 UPDATES: tuple[Converter, ...] = (
