@@ -19,6 +19,7 @@ from relay.interpret.evaluate import evaluate
 from relay.interpret.machine import Trace, by_meaning
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
+from relay.transform.gradients.apply_transformations import ApplyTransformations
 
 KINDS: Mapping[str, str] = {
     "interpreter": "interpreter", "debug": "interpreter", "graph": "graph", "aot": "aot", "vm": "aot",
@@ -60,7 +61,7 @@ class Executor:
             return build(module, self.target, self.params, self.opt_level)
         if self.kind == "graph":
             return build_graph(module, self.target, self.params, self.opt_level)
-        bound = infer_type(bind_params(module, self.params))
+        bound = ApplyTransformations(infer_type(bind_params(module, self.params)))
         return self._interpreted(bound)
 
     def _interpreted(self, bound: IRModule) -> Callable[..., Any]:

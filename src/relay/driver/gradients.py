@@ -6,18 +6,25 @@ from functools import cached_property
 from typing import Any, TypeAlias, Union, overload
 
 from relay.base.arguments import Kind, expect
+from relay.base.span import caller_span
 from relay.driver.build import build
 from relay.driver.python_source import CompiledFunction
-from relay.ir.expr import Function, Tuple, TupleGetItem
+from relay.frontend.python.callables import Transformed
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Call, Function, GlobalVar, Var
 from relay.ir.module import IRModule
+from relay.ir.operator import Operator
+from relay.ops.transformations import GRAD, JVP, VALUE_AND_GRAD, VJP, Wrt, called, parameter_places, stands_for
 from relay.runtime.executable import Executable
-from relay.transform.gradients.gradient import Wrt, value_and_cotangents, value_and_tangent
+from relay.transform.gradients.apply_transformations import ApplyTransformations
+from relay.transform.gradients.derivatives import derivative
 
 
-class CompiledGradient:
-    """The gradient of a Python function: a program that is compiled when it is first called."""
+class CompiledGradient(Transformed):
+    """A derivative of a Python function: a program that is compiled when it is first called."""
 
-    def __init__(self, module: IRModule) -> None:
+    def __init__(self, transformation: Operator, function: PythonProgram, wrt: Wrt, module: IRModule) -> None:
+        super().__init__(transformation, function, wrt)
         self.module = module
 
     @cached_property
@@ -31,15 +38,24 @@ class CompiledGradient:
         return str(self.module)
 
 
-Program: TypeAlias = Union[IRModule, Function, CompiledFunction, CompiledGradient]
-_PROGRAM = Kind((IRModule, Function, CompiledFunction, CompiledGradient), "a module, a function, or a @relay.function")
+PythonProgram: TypeAlias = Union[CompiledFunction, CompiledGradient]
+Value: TypeAlias = Union[Var, GlobalVar, Call]
+"""A function that is a value of a program that is being built."""
+Program: TypeAlias = Union[IRModule, Function, PythonProgram, Value]
+_PROGRAM = Kind(
+    (IRModule, Function, CompiledFunction, CompiledGradient, Var, GlobalVar, Call),
+    "a module, a function, or a @relay.function",
+)  # fmt: skip
 
 
 @overload
 def value_and_grad(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
 def value_and_grad(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
-def value_and_grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient:
+@overload
+def value_and_grad(program: Value, wrt: Wrt = None) -> Call: ...
+@stands_for(VALUE_AND_GRAD)
+def value_and_grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
     """The program that gives a function's value and its gradient: `(value, (one for each parameter,))`.
 
     `program` is a module (its `@main`), a function, or a Python function under `@relay.function`; the result is of the
@@ -55,14 +71,17 @@ def value_and_grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGrad
     >>> float(value), float(slope)
     (9.0, 6.0)
     """
-    return _derived(program, wrt, given=False, with_value=True)
+    return _transformed(program, VALUE_AND_GRAD, wrt)
 
 
 @overload
 def grad(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
 def grad(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
-def grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient:
+@overload
+def grad(program: Value, wrt: Wrt = None) -> Call: ...
+@stands_for(GRAD)
+def grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
     """The gradient of `value_and_grad` without the value.
 
     >>> import relay
@@ -70,14 +89,17 @@ def grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient:
     >>> float(relay.build(grad(relay.Function([x], x * x * x), wrt="x"))(2.0))
     12.0
     """
-    return _derived(program, wrt, given=False, with_value=False)
+    return _transformed(program, GRAD, wrt)
 
 
 @overload
 def vjp(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
 def vjp(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
-def vjp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient:
+@overload
+def vjp(program: Value, wrt: Wrt = None) -> Call: ...
+@stands_for(VJP)
+def vjp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
     """The program that takes one argument more, a cotangent of the value, and gives `(value, cotangents)`: the product
     of a vector and the Jacobian.
 
@@ -88,14 +110,17 @@ def vjp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient:
     >>> executable(np.zeros(2, "float32"), np.array([1.0, 10.0], "float32"))[1].tolist()
     [1.0, 10.0]
     """
-    return _derived(program, wrt, given=True, with_value=True)
+    return _transformed(program, VJP, wrt)
 
 
 @overload
 def jvp(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
 def jvp(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
-def jvp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient:
+@overload
+def jvp(program: Value, wrt: Wrt = None) -> Call: ...
+@stands_for(JVP)
+def jvp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
     """The program that takes tangents of the parameters in `wrt` behind its arguments, and gives `(value, tangent)`:
     the product of the Jacobian and a vector. Nothing is kept of the way: a loop stays a loop in the same memory.
 
@@ -109,36 +134,25 @@ def jvp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient:
     >>> [float(each) for each in relay.build(jvp(grad(cube, wrt=0)))(2.0, 10.0)]
     [12.0, 120.0]
     """
-    return _of_kind(program, value_and_tangent(_module(program), wrt))
+    return _transformed(program, JVP, wrt)
 
 
-def _derived(program: Program, wrt: Wrt, given: bool, with_value: bool) -> IRModule | CompiledGradient:
-    derived = value_and_cotangents(_module(program), wrt, given)
-    main = _shaped(derived["main"], isinstance(wrt, (int, str)), with_value)
-    return _of_kind(program, derived.with_function("main", main))
-
-
-def _module(program: Program) -> IRModule:
+def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> IRModule | CompiledGradient | Call:
     expect(program, _PROGRAM, "what is differentiated")
     match program:
+        case CompiledFunction() | CompiledGradient():
+            return CompiledGradient(transformation, program, wrt, _derivative(program.module, transformation, wrt))
         case IRModule():
-            return program
+            return _derivative(program, transformation, wrt)
         case Function():
-            return IRModule.from_expr(program)
-        case _:
-            return program.module
+            return _derivative(IRModule.from_expr(program), transformation, wrt)
+        case Var() | GlobalVar() | Call():
+            return called(transformation, program, wrt)
 
 
-def _of_kind(program: Program, derived: IRModule) -> IRModule | CompiledGradient:
-    return derived if isinstance(program, IRModule | Function) else CompiledGradient(derived)
-
-
-def _shaped(function: Function, alone: bool, with_value: bool) -> Function:
-    """A function that gives `(value, (cotangents,))`, giving what is wanted of it."""
-    if with_value and not alone:
-        return function
-    result = function.body
-    cotangents = TupleGetItem(result, 1)
-    wanted = TupleGetItem(cotangents, 0) if alone else cotangents
-    body = Tuple((TupleGetItem(result, 0), wanted)) if with_value else wanted
-    return Function(function.params, body, None, function.type_params, function.attrs, span=function.span)
+def _derivative(module: IRModule, transformation: Operator, wrt: Wrt) -> IRModule:
+    """A derivative of the `@main` of a module."""
+    applied = ApplyTransformations(infer_type(module))
+    names = [each.name_hint for each in applied["main"].params]
+    places = parameter_places(names, wrt, caller_span())
+    return derivative(applied, transformation, places, alone=isinstance(wrt, int | str))

@@ -6,7 +6,7 @@ from relay.base.arguments import TEXT, takes
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import MODULE, IRModule
-from relay.ops.registry import operators
+from relay.ops.registry import known_operators
 from relay.text import json, module_parser
 
 
@@ -16,19 +16,19 @@ def parse(text: str, source_name: str = "from_string") -> IRModule:
 
     Raises `RelayError` with the line and a caret where the text is wrong, and for what does not type.
     """
-    return infer_type(module_parser.parse(text, operators(), source_name))
+    return infer_type(module_parser.parse(text, known_operators(), source_name))
 
 
 @takes(text=TEXT, source_name=TEXT)
 def parse_expr(text: str, source_name: str = "from_string") -> Expr:
     """The expression that a text describes; types are inferred when it becomes part of a module."""
-    return module_parser.parse_expr(text, operators(), source_name)
+    return module_parser.parse_expr(text, known_operators(), source_name)
 
 
 @takes(text=TEXT)
 def load_json(text: str) -> IRModule:
     """The module that `save_json` wrote, with types inferred. Raises `RelayError` for anything else."""
-    return infer_type(json.from_json(text, operators()))
+    return infer_type(json.from_json(text, known_operators()))
 
 
 @takes(module=MODULE)

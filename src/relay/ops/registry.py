@@ -14,8 +14,10 @@ from types import MappingProxyType
 from relay.base.arguments import Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
+from relay.ir.operator import Operator
 from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
+from relay.ops.transformations import TRANSFORMATIONS
 
 _RECORD = Kind((OperatorRecord,), "an operator record", lambda _: "make one: relay.operators.define(…)")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -80,6 +82,11 @@ PROCESS = Registry(OPERATORS)
 def operators() -> Mapping[str, OperatorRecord]:
     """The operators of this process by name, at this moment."""
     return PROCESS.operators
+
+
+def known_operators() -> Mapping[str, Operator]:
+    """What programs may name: the operators of this process, and those on functions."""
+    return {**TRANSFORMATIONS, **PROCESS.operators}
 
 
 def register_operator(record: OperatorRecord, *, replace: bool = False) -> OperatorRecord:

@@ -75,6 +75,7 @@ from relay.transform.functions.remove_unused_functions import RemoveUnusedFuncti
 from relay.transform.functions.specialize_functions import SpecializeFunctions as SpecializeFunctions
 from relay.transform.fusion import FuseOps as FuseOps
 from relay.transform.fusion.defuse_ops import DefuseOps as DefuseOps
+from relay.transform.gradients.apply_transformations import ApplyTransformations as ApplyTransformations
 from relay.transform.gradients.gradient import gradient as gradient
 from relay.transform.layout.alter_op_layout import AlterOpLayout as AlterOpLayout
 from relay.transform.layout.convert_layout import ConvertLayout as ConvertLayout

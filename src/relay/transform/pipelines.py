@@ -19,6 +19,7 @@ from relay.transform.functions.normal_forms import ToANormalForm, ToGraphNormalF
 from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.fusion import FuseOps
+from relay.transform.gradients.apply_transformations import ApplyTransformations
 from relay.transform.layout.alter_op_layout import AlterOpLayout
 from relay.transform.loops.introduce_accumulators import IntroduceAccumulators
 from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion
@@ -34,6 +35,7 @@ from relay.transform.simplify.simplify_expr import SimplifyExpr
 from relay.transform.simplify.simplify_inference import SimplifyInference
 
 BEFORE_RULES = (
+    ApplyTransformations,
     InlineSmallFunctions,
     PropagateConstantArguments,
     AutoBatch,
@@ -87,7 +89,7 @@ def level(number: int, rules: Sequence[Pass] = RULES) -> Sequential:
     Raises `RelayError` (rule `opt-level`).
 
     >>> [each.name for each in level(0).passes]
-    ['SimplifyInference', 'EtaExpand', 'FuseOps', 'ToANormalForm']
+    ['ApplyTransformations', 'SimplifyInference', 'EtaExpand', 'FuseOps', 'ToANormalForm']
     """
     context = PassContext(opt_level=number)
     passes = tuple(each for each in _passes(rules) if context.runs(each.name, each.level))

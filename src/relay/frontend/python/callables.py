@@ -11,6 +11,8 @@ from relay.base.frozen import frozen
 from relay.frontend.python.arguments import Parameter
 from relay.frontend.python.block import Block
 from relay.ir.expr import Var
+from relay.ir.operator import Operator
+from relay.ops.transformations import Wrt
 from relay.runtime.values.values import RefValue
 
 
@@ -56,6 +58,15 @@ class LocalFunction:
 
     function: Var
     seen: Mapping[str, Any]
+
+
+class Transformed:
+    """A function that a transformation gives, such as `relay.grad`, about to be called."""
+
+    def __init__(self, transformation: Operator, function: Any, wrt: Wrt = None) -> None:
+        self.transformation = transformation
+        self.function = function
+        self.wrt = wrt
 
 
 @frozen(eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
-from relay.frontend.python import dispatch
+from relay.frontend.python import dispatch, transformed
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Method, ref
@@ -25,6 +25,7 @@ from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Call, Expr, RefCreate
 from relay.ir.types import FuncType, TensorType
 from relay.ops.framework.build import is_builder
+from relay.ops.transformations import meant_by
 
 
 def called(block: Block, node: ast.Call) -> Any:
@@ -90,6 +91,9 @@ def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
 def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
     """A function that Python, NumPy or relay has: computed now where all is known, else by what stands for it."""
     given, span, own = arguments.positional, arguments.span, block.ownership.own
+    transformation = meant_by(callee)
+    if transformation is not None:
+        return transformed.transform(transformation, arguments)
     name = f"`{getattr(callee, '__name__', callee)}`"
     known = callee if _has_hash(callee) else None  # what has none is in no table
     if known in OF_SEQUENCES:

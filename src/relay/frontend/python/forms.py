@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from relay.frontend.python import calls, expressions, functions
+from relay.frontend.python import calls, expressions, functions, transformed
 from relay.frontend.python.block import Forms
-from relay.frontend.python.callables import Method, PythonFunction, Template
+from relay.frontend.python.callables import Method, PythonFunction, Template, Transformed
 from relay.frontend.python.statements import branches, loops, simple
 from relay.ir.expr import ExprBase
 
@@ -47,10 +47,11 @@ FORMS = Forms(
         Method: calls.call_method,
         Template: functions.call_template,
         PythonFunction: functions.call_function,
+        Transformed: transformed.call_transformed,
         functions.ModelPart: functions.call_model,
         functions.ModelMethod: functions.call_model_method,
         type: calls.call_class,
         object: calls.call_python,
     },
-    closures={Template: functions.closure, PythonFunction: functions.function_value},
+    closures={Template: functions.closure, PythonFunction: functions.function_value, Transformed: transformed.value},
 )

@@ -1,0 +1,105 @@
+"""Gradients of whole programs.
+
+    before: def @main(%x: float32) -> float32 { multiply(%x, %x) }
+    after:  def @main(%x: float32) { ...; (%v0, (%d_x,)) }                          reverse mode
+            def @main(%x: float32, %d_x: float32) { ...; (%v0, %d_v0) }             forward mode
+
+A program is made first order before (closures become data, `Defunctionalization`); what is left of calls, data and
+choices is transposed by `relay.autodiff`. Floating point: EXACT, the value is computed as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.autodiff.differentiate import differentiated
+from relay.autodiff.tangents import with_tangents
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, record_type
+from relay.ir.known_types import known_type
+from relay.ir.module import IRModule
+from relay.ir.operator import Operator
+from relay.ir.rewriting import rewrite_nodes, typed_as
+from relay.ops.transformations import GRAD, JVP, VJP
+from relay.transform.functions.defunctionalize import Defunctionalization
+from relay.transform.functions.lift_called_functions import LiftCalledFunctions
+from relay.transform.functions.monomorphize import Monomorphize
+from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
+from relay.transform.functions.specialize_functions import SpecializeFunctions
+
+_TO_FIRST_ORDER = (
+    RemoveUnusedFunctions, SpecializeFunctions, LiftCalledFunctions, Monomorphize, Defunctionalization,
+)  # fmt: skip
+"""Functions handed to known functions are put in there, inner functions that are called become global; closures that
+are left become data."""
+
+
+def derivative(module: IRModule, transformation: Operator, places: Sequence[int], alone: bool = False) -> IRModule:
+    """The module whose `@main` is a transformation of `@main`: `relay.grad` and its kin tell what each gives. `places`
+    are those of the parameters that are meant; `alone`: there is one, whose gradient has no tuple around it.
+
+    Raises `RelayError`: `no-gradient` (an operator without a gradient, refs, a value that is not a tensor),
+    `not-first-order`.
+    """
+    if transformation is JVP:
+        return value_and_tangent(module, places)
+    made = value_and_cotangents(module, places, given=transformation is VJP)
+    main = _shaped(made[MAIN], alone, with_value=transformation is not GRAD)
+    return infer_type(made.with_function(MAIN, main))
+
+
+def _shaped(function: Function, alone: bool, with_value: bool) -> Function:
+    """A function that gives `(value, (cotangents,))`, giving what is wanted of it."""
+    if with_value and not alone:
+        return function
+    result = function.body
+    cotangents = TupleGetItem(result, 1)
+    wanted = TupleGetItem(cotangents, 0) if alone else cotangents
+    body = Tuple((TupleGetItem(result, 0), wanted)) if with_value else wanted
+    return Function(function.params, body, None, function.type_params, function.attrs, span=function.span)
+
+
+def value_and_cotangents(module: IRModule, places: Sequence[int], given: bool = False) -> IRModule:
+    """The module whose `@main` gives `(value, (how much the sum of the value changes with each parameter, ...))`.
+
+    `places` are those of the parameters that are meant. With `given`, `@main` takes one argument more: the cotangent of
+    its value, of the same type, in place of the ones of that sum. The cotangent of what has no derivative (integers,
+    booleans) is `()`.
+
+    Raises `RelayError`: `no-gradient` (an operator without a gradient, refs, a value that is not a tensor),
+    `not-first-order`.
+    """
+    return infer_type(differentiated(_prepared(module), MAIN, places, given))
+
+
+def value_and_tangent(module: IRModule, places: Sequence[int]) -> IRModule:
+    """The module whose `@main` takes, behind its arguments, how much the parameters at `places` change, each of its
+    parameter's type, and gives `(value, how much that changes)`. Parameters without a derivative (integers, booleans)
+    have no tangent to take.
+
+    Raises `RelayError`: as `value_and_cotangents`.
+    """
+    return infer_type(with_tangents(_prepared(module), MAIN, places))
+
+
+def _prepared(module: IRModule) -> IRModule:
+    """The module, first order."""
+    typed = infer_type(module)
+    prepared = typed.with_functions({name: _with_named_callees(each) for name, each in typed.functions.items()})
+    for each in _TO_FIRST_ORDER:
+        prepared = each(prepared)
+    return prepared
+
+
+def _with_named_callees(function: Function) -> Function:
+    """Functions that are written out where they are called, bound by lets, as those are that become global."""
+
+    def step(_: Expr, rebuilt: Expr) -> Expr:
+        match rebuilt:
+            case Call(op=Function(attrs=attrs) as callee, args=args) if not attrs:
+                var = record_type(Var("fn"), known_type(callee))
+                return Let(var, callee, typed_as(Call(var, args, span=rebuilt.span), rebuilt), span=rebuilt.span)
+            case _:
+                return rebuilt
+
+    return rewrite_nodes(function, step)
