@@ -31,11 +31,15 @@ from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.planning.scratch import Scratch, kernel_scratch
 from relay.lower.procedures.device_regions import is_device_region
 from relay.lower.targets import KernelTarget, Refused, Supported
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.table import OPERATORS
 from relay.te.lower import lower as lower_to_loops
+from relay.te.notation.schedule import Schedule
 from relay.te.schedule.choice import Choice, Condition, Variant
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
 from relay.text.printer import astext
+from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
 from relay.transform.devices.offload import TARGET
 from relay.transform.framework.external import checked_answer
@@ -57,7 +61,10 @@ class Kernel:
 
     @property
     def key(self) -> str:
-        """What the kernel's code depends on, besides the target and the compiler."""
+        """What the kernel's code depends on, besides the target and the compiler. What an operator of a user's computes
+        is not told by its name: the loops are."""
+        if not self.is_external and any(OPERATORS.get(each.name) is not each for each in operators_in(self.function)):
+            return f"{self.text}\n{print_primfunc(self.loops())}"
         return self.text if self.recorded is None else f"{self.text}\n{self.recorded.schedule_text}"
 
     @property
@@ -76,12 +83,14 @@ class Kernel:
         return make_group(self.function)
 
     def schedule(self, group: Group | None = None) -> tuple[Step, ...]:
-        """The steps on record for this kernel, or of the choice on record; else those that its target chooses.
+        """The steps on record for this kernel, or of the choice on record; else those that an operator of it brings,
+        or its target chooses.
 
         Raises `RelayError` (rule `schedule-record`) for a choice on record that is not possible, or has other steps."""
         group, record = self.group() if group is None else group, self.recorded
         if record is None:
-            return self.target.schedule(group)
+            brought = self.brought_schedule(group)
+            return self.target.schedule(group) if brought is None else brought.steps
         with self._by_record():
             steps = record.steps if record.choice is None else self.target.steps(group, record.choice)
             if record.steps is not None and steps != record.steps:
@@ -92,10 +101,20 @@ class Kernel:
                 )
             return steps or ()
 
+    def brought_schedule(self, group: Group) -> Schedule | None:
+        """The schedule by the first of its operators that brings one for this target. Raises what that raises."""
+        for record in operators_in(self.function):
+            rule = record.schedules.get(self.target.target.kind)
+            if rule is not None:
+                return rule(Schedule(group.outputs, (), self.target.intrinsics, self.target.hierarchy))
+        return None
+
     def variants(self, group: Group) -> tuple[tuple[Comparison, tuple[Step, ...]], ...]:
         """The steps for some extents, of the variants of the choice on record, or of the target's, each with its
         condition. Raises what `schedule` raises."""
         if not self.info.symbols and self.recorded is None:
+            return ()
+        if self.recorded is None and self.brought_schedule(group) is not None:
             return ()
         choice = self.target.choice(group) if self.recorded is None else self.recorded.choice
         with self._by_record():
@@ -115,12 +134,13 @@ class Kernel:
         )
 
     def choice(self) -> Choice | None:
-        """What is decided about the schedule, on record and by its target; None where steps are on record instead.
+        """What is decided about the schedule, on record and by its target; None where steps are on record,
+        or an operator brings them.
 
         Raises what `schedule` raises."""
         group, record = self.group(), self.recorded
         if record is None:
-            return self.target.choice(group)
+            return self.target.choice(group) if self.brought_schedule(group) is None else None
         if record.choice is None:
             return None
         with self._by_record():
@@ -135,8 +155,10 @@ class Kernel:
             group = self.group()
         with part_of(watch, "schedule"):
             steps, variants = self.schedule(group), self.variants(group)
+            brought = self.brought_schedule(group)
+            intrinsics = self.target.intrinsics if brought is None else brought.intrinsics
         with self._by_record(), part_of(watch, "lower to loops"):
-            how = self.target.intrinsics, self.target.hierarchy, variants
+            how = intrinsics, self.target.hierarchy, variants
             function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, *how)
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
         if unknown:
@@ -273,6 +295,12 @@ def _refused(kernel: str, record: ScheduleRecord, error: RelayError | CompilerBu
         remedy=f"{error.remedy if known and error.remedy else 'mend the record'}; or remove the record, to have the "
         "compiler choose",
     )
+
+
+def operators_in(function: Function) -> list[OperatorRecord]:
+    """The operators that a primitive function calls, in order."""
+    called = [each.operator for each in post_order(function.body) if isinstance(each, Op)]
+    return [each for each in called if isinstance(each, OperatorRecord)]
 
 
 def is_of_scalars(function: Function) -> bool:

@@ -51,11 +51,11 @@ class Emitted(Protocol):
 @frozen(eq=False)
 class KernelSource:
     """A kernel that code is made of. `key` tells it from others, whatever the target and the compiler: where code of
-    that key is kept, `emitted` need not be called."""
+    that key is kept, `emitted` need not be called. `function` is None where it is loops written by hand."""
 
     name: str
     key: str
-    function: Function
+    function: Function | None
     emitted: Emitted
 
 

@@ -96,7 +96,9 @@ class ExternalTarget:
         symbols = ", ".join(kernel.name for kernel in kernels)
         asked = plugin(self.compiler, f"the compiler `{self.name}`", lambda _: symbols)
         with part_of(watch, f"compiler {self.name}"):
-            made: Any = asked.compile(tuple(external_function(kernel.function) for kernel in kernels), self.target)
+            made: Any = asked.compile(
+                tuple(external_function(each.function) for each in kernels if each.function is not None), self.target
+            )
         objects = list(made) if isinstance(made, (list, tuple)) else [made]
         if not objects or not all(isinstance(each, bytes) and each for each in objects):
             raise RelayError(

@@ -1,4 +1,5 @@
-"""Tensor expressions: what to compute, and schedules that say how.
+"""Tensor expressions: what to compute, and schedules that say how. `docs/schedules_by_hand.md` climbs from loops as
+they come to fast ones.
 
 >>> from relay import te
 >>> a = te.placeholder((64, 32), "float32", "a")
@@ -6,11 +7,19 @@
 >>> b = te.compute((64,), lambda i: te.sum(a[i, k], axis=k), name="b")
 >>> te.lower(b, [a]).parameters
 (a[64, 32], b[64])
+
+`te.build`, which compiles them, stands above the compiler that uses them; it is loaded when it is first asked for.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relay.base.late_names import late_names
 from relay.te.compute import compute, extern, placeholder, reduce_axis, scan
 from relay.te.initial_state import initial_state
 from relay.te.lower import lower, lower_state, print_loops
+from relay.te.notation.schedule import Schedule
 from relay.te.operation import Compute, Extern, Operation, Placeholder, Reduced, Reducer, Reduction, Scan
 from relay.te.precision import rounded_once, widen
 from relay.te.reducers import all, any, highest, lowest, max, min, prod, reduce, reducer, sum  # noqa: A004
@@ -68,6 +77,7 @@ from relay.te.values import (
     atan,
     atanh,
     ceil,
+    clamp,
     const,
     cos,
     cosh,
@@ -116,6 +126,12 @@ from relay.te.values import (
 )  # fmt: skip
 from relay.te.values import cast_to as cast
 
+if TYPE_CHECKING:
+    from relay.driver.tensor_expressions import build
+
+
+__getattr__ = late_names(__name__, {"build": "relay.driver.tensor_expressions"})
+
 __all__ = [
     "BlockIntrinsic",
     "At",
@@ -152,6 +168,7 @@ __all__ = [
     "Reorder",
     "STEP_TYPES",
     "Scan",
+    "Schedule",
     "ScheduleBuilder",
     "ScheduleRecord",
     "ScheduleRecords",
@@ -182,8 +199,10 @@ __all__ = [
     "asinh",
     "atan",
     "atanh",
+    "build",
     "cast",
     "ceil",
+    "clamp",
     "compute",
     "const",
     "cos",

@@ -11,7 +11,10 @@ from functools import reduce
 from typing import TypeAlias, Union, cast
 
 from relay.arith.expr import Comparison, IntExpr, Node
+from relay.arith.expr import maximum as maximum_index
+from relay.arith.expr import minimum as minimum_index
 from relay.base.dtypes import DType
+from relay.te.tensor import TensorIndex, as_index
 from relay.tir.expr import (
     BinaryOp,
     Cast,
@@ -150,6 +153,16 @@ def within(index: IntExpr, low: IntExpr, high: IntExpr) -> Value:
     ('0 <= i - 1', 'i - 1 < 8')
     """
     return all_of((greater_equal(index, low), less(index, high)))
+
+
+def clamp(index: TensorIndex, low: IntExpr, high: IntExpr) -> IntExpr:
+    """The nearest index with `low <= index < high`: one that is computed at run time is inside then.
+
+    >>> from relay.arith.expr import Symbol
+    >>> clamp(Symbol("i") - 1, 0, 8)
+    min(max(i - 1, 0), 7)
+    """
+    return minimum_index(maximum_index(as_index(index), low), high - 1)
 
 
 def select(condition: Value, then: ValueLike, otherwise: ValueLike) -> Value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, Union
 
 from relay.base.diagnostics import RelayError
@@ -22,6 +23,7 @@ from relay.ops.framework.batch_rule import BatchRule, ByElement
 from relay.ops.framework.layout_rule import Broadcasting, Elementwise, LayoutRule
 from relay.ops.framework.relating import TypeRule, relation_of
 from relay.ops.framework.scale_role import NoScale, ScaleRole
+from relay.te.notation.schedule import Schedule
 
 
 class FusionKind(IntEnum):
@@ -151,6 +153,11 @@ Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
 
 
+ScheduleRule: TypeAlias = Callable[[Schedule], Schedule]
+"""`rule(schedule) -> schedule`: the loops of a kernel as they come, whose stages are those that `compute` and the
+operators of the group around it make, and steps that make them fast."""
+
+
 @frozen
 class StaticOf:
     """What an operator is the static form of: `dynamic` takes as its last inputs, tensors [k] of integers, what this
@@ -184,7 +191,8 @@ NO_GRADIENT_YET = NotYetDifferentiable("nobody has written it")
 class OperatorRecord(Operator):
     """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
     result is input 0's memory under another shape. `reads_shapes_only`: the values of its inputs do not matter.
-    `update`: where only a part of input 0 changes."""
+    `update`: where only a part of input 0 changes. `schedules`, by kinds of
+    targets: how kernels with this operator are scheduled there; the target decides where there is none."""
 
     argument_docs: tuple[str, ...]
     meaning: Meaning
@@ -204,6 +212,7 @@ class OperatorRecord(Operator):
     static_of: StaticOf | None
     reads_shapes_only: bool
     update: Update | None
+    schedules: Mapping[str, ScheduleRule]
 
 
 def define(
@@ -233,6 +242,7 @@ def define(
     update: Update | None = None,
     multiply_adds: MultiplyAdds | None = None,
     input_defaults: tuple[tuple[str, float], ...] = (),
+    schedules: Mapping[str, ScheduleRule] = MappingProxyType({}),
 ) -> OperatorRecord:
     """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation;
     `input_defaults` are those of `Operator`.
@@ -270,6 +280,7 @@ def define(
         static_of=static_of,
         reads_shapes_only=reads_shapes_only,
         update=update,
+        schedules=schedules,
     )
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import TypeAlias, Union, cast
+from typing import Any, TypeAlias, TypeVar, Union, cast
 
 from relay.base.diagnostics import RelayError
 from relay.te.schedule.alternate import Alternate
@@ -53,6 +53,8 @@ STEP_TYPES: tuple[type[KnownStep], ...] = (
 )  # fmt: skip
 
 Argument: TypeAlias = Union[str, int, tuple[str, ...], None]
+
+Given = TypeVar("Given")
 
 _SPECIAL_NAMES = {"RFactor": "rfactor"}
 
@@ -126,20 +128,67 @@ def _parse_step(line: str, number: int) -> KnownStep:
     kind = _BY_NAME.get(call.func.id)
     if kind is None:
         raise _syntax_error(number, line, "one of " + ", ".join(_BY_NAME))
-    names = [entry.name for entry in fields(kind)]
-    given = dict(zip(names, call.args, strict=False))
-    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-    required = {entry.name for entry in fields(kind) if entry.default is MISSING}
-    complete = required <= given.keys() <= set(names)
-    if len(call.args) > len(names) or not complete or len(given) != len(call.args) + len(call.keywords):
-        raise _syntax_error(number, line, f"{call.func.id}({', '.join(names)})")
+    given = _bound(kind, call.args, [(keyword.arg, keyword.value) for keyword in call.keywords])
+    if given is None:
+        raise _syntax_error(number, line, signature(kind))
     try:
         values = {name: cast(Argument, ast.literal_eval(node)) for name, node in given.items()}
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise _syntax_error(number, line, "arguments that are strings, integers or tuples of strings") from None
-    if not all(_is_argument(entry.type, values[entry.name]) for entry in fields(kind) if entry.name in values):
-        raise _syntax_error(number, line, ", ".join(f"{entry.name}: {entry.type}" for entry in fields(kind)))
+    if not _fits(kind, values):
+        raise _syntax_error(number, line, _types(kind))
     return kind(**values)  # type: ignore[arg-type]  # every argument was checked against its field
+
+
+def signature(kind: type[KnownStep]) -> str:
+    """How a kind of step is written.
+
+    >>> signature(Fuse)
+    'fuse(stage, outer, inner)'
+    """
+    return f"{step_name(kind)}({', '.join(entry.name for entry in fields(kind))})"
+
+
+def made_step(kind: type[KnownStep], positional: Sequence[Any], named: Mapping[str, Any]) -> KnownStep:
+    """The step of these arguments; lists stand for tuples. Raises `RelayError` (rule `schedule-arguments`).
+
+    >>> made_step(Split, ("c", "i"), {"factor": 16})
+    Split(stage='c', loop='i', factor=16, parts=None)
+    """
+    given = _bound(kind, positional, list(named.items()))
+    values = {name: _as_tuple(value) for name, value in (given or {}).items()}
+    if given is None or not _fits(kind, values):
+        shown = [*map(repr, positional), *(f"{name}={value!r}" for name, value in named.items())]
+        raise RelayError(
+            rule="schedule-arguments", message=f"`{step_name(kind)}` is given other arguments than it takes",
+            expected=signature(kind) if given is None else _types(kind), found=f"({', '.join(shown)})",
+        )  # fmt: skip
+    return kind(**values)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+
+def _bound(
+    kind: type[KnownStep], positional: Sequence[Given], named: Sequence[tuple[str | None, Given]]
+) -> dict[str, Given] | None:
+    """Arguments by the names of the fields that they are for; None where they are not those of the step."""
+    names = [entry.name for entry in fields(kind)]
+    given = dict(zip(names, positional, strict=False))
+    given |= {name: value for name, value in named if name is not None}
+    required = {entry.name for entry in fields(kind) if entry.default is MISSING}
+    complete = required <= given.keys() <= set(names)
+    fits = len(positional) <= len(names) and len(given) == len(positional) + len(named)
+    return given if complete and fits else None
+
+
+def _fits(kind: type[KnownStep], values: Mapping[str, Any]) -> bool:
+    return all(_is_argument(entry.type, values[entry.name]) for entry in fields(kind) if entry.name in values)
+
+
+def _types(kind: type[KnownStep]) -> str:
+    return ", ".join(f"{entry.name}: {entry.type}" for entry in fields(kind))
 
 
 def _is_argument(annotation: object, value: Argument) -> bool:

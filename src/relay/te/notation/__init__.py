@@ -1,0 +1,1 @@
+"""Schedules as people write them."""
