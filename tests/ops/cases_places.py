@@ -25,8 +25,11 @@ def _put(axis: int) -> Callable[..., Any]:
     return lambda x, i, updates: x.scatter(axis, i.long() % x.shape[axis], updates)
 
 
-def _combined(axis: int, mode: str) -> Callable[..., Any]:
-    return lambda x, i, updates: x.scatter_reduce(axis, i.long() % x.shape[axis], updates, TORCH_NAMES[mode])
+def _combined(axis: int, mode: str, include_self: bool = True) -> Callable[..., Any]:
+    def combined(x: torch.Tensor, i: torch.Tensor, updates: torch.Tensor) -> torch.Tensor:
+        return x.scatter_reduce(axis, i.long() % x.shape[axis], updates, TORCH_NAMES[mode], include_self=include_self)
+
+    return combined
 
 
 def _scatters() -> list[Case]:
@@ -49,6 +52,24 @@ def _scatters() -> list[Case]:
                  _combined(0, mode), label=mode)
             for mode in TORCH_NAMES
         ),
+        *(
+            Case("scatter_elements", (floats(9, 4), repeated, floats(6, 4, seed=1)), ScatterElementsAttributes(0, mode, False),
+                 _combined(0, mode, False), label=f"{mode} of updates alone")
+            for mode in TORCH_NAMES
+        ),
+        *(
+            Case("scatter_elements", (integers(3, 5, dtype=dtype), integers(3, 5, low=0, high=4), integers(3, 5, dtype=dtype)),
+                 ScatterElementsAttributes(1, mode, False), _combined(1, mode, False), label=f"{mode} of {dtype} alone")
+            for mode, dtype in (("min", "int32"), ("max", "int8"), ("mean", "int64"), ("mul", "int32"))
+        ),
+        Case("scatter_elements", (floats(5, dtype="bfloat16"), integers(9, low=0, high=3), floats(9, dtype="bfloat16")),
+             ScatterElementsAttributes(0, "max", False), label="bfloat16 alone"),
+        Case("scatter_elements", (floats(5, 4), integers(0, 4), floats(0, 4)), ScatterElementsAttributes(0, "mean", False),
+             lambda x, _, __: x, label="mean of nothing"),
+        Case("scatter_elements", (floats(3), np.array([0, 7, -9]), floats(3, seed=1)), ScatterElementsAttributes(0, "mul", False),
+             lambda x, _, u: torch.stack([u[0], x[1], x[2]]), label="outside, of updates alone"),
+        Case("scatter_elements", (floats(3), np.array([1, 1, 1]), floats(3, seed=1)), ScatterElementsAttributes(0, "update", False),
+             lambda x, _, u: torch.stack([x[0], u[2], x[2]]), label="the last one stays, as always"),
         Case("scatter_elements", (floats(3), np.array([1, 1, 1]), floats(3, seed=1)), ScatterElementsAttributes(),
              lambda x, _, u: torch.stack([x[0], u[2], x[2]]), label="the last one stays"),
         Case("scatter_elements", (integers(3, 5, dtype="int8"), integers(3, 5, low=0, high=4), integers(3, 5, dtype="int8")),

@@ -79,6 +79,10 @@ def indices(x: Tensor, i: Tensor) -> Sequence[Any]:
         x.index_select(2, i), torch.take_along_dim(x, i.view(1, -1, 1), 1), functional.embedding(i, x[:, :, 0]), x[-1, 1:][..., i],
         x.scatter(1, i.view(1, -1, 1).expand(3, 3, 2), x), x.scatter(0, i.view(-1, 1, 1), 2.0), x.scatter_add(2, i.expand(2, 2, 3), x),
         x.scatter_reduce(0, i.view(-1, 1, 1).expand(3, 3, 3), x, "amax"),
+        *(
+            x.scatter_reduce(0, i.view(-1, 1, 1).expand(3, 3, 3), x, reduction, include_self=False)
+            for reduction in ("sum", "prod", "mean", "amax", "amin")
+        ),
         x.scatter_reduce(0, i.view(-1, 1, 1).expand(3, 3, 3), x, "mean"), x.index_add(1, i, x, alpha=2), x.index_copy(2, i, -x),
         x.index_fill(0, i[:1], 5.0), x.index_fill(0, i[:1], torch.tensor(4.0)), x.scatter(1, i.view(1, -1, 1), 3.0, reduce="multiply"),
         x.scatter(1, i.view(1, -1, 1), x[:1, :, :1], reduce="add"), x.index_put((i, i), x[0]), x.index_put((i[:2],), torch.tensor(1.0), accumulate=True),

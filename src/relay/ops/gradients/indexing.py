@@ -23,6 +23,7 @@ from relay.ops.indexing.scatter import (
     ScatterNDAttributes,
     scatter,
     scatter_add,
+    scatter_elements,
     scatter_nd,
 )
 from relay.ops.indexing.sequence import (
@@ -116,20 +117,21 @@ def of_scatter_add(call: Call, given: Expr) -> Entries:
 
 def of_scatter_elements(call: Call, given: Expr) -> Entries:
     assert isinstance(call.attrs, ScatterElementsAttributes)
-    return _scattered(call, given, call.attrs.axis, call.attrs.reduction)
+    return _scattered(call, given, call.attrs.axis, call.attrs.reduction, call.attrs.include_self)
 
 
-def _scattered(call: Call, given: Expr, axis: int, mode: str) -> Entries:
+def _scattered(call: Call, given: Expr, axis: int, mode: str, include_self: bool = True) -> Entries:
     """By the data: what stays of them; by the updates: what became of them, 0 for those that were left out."""
     data, indices, updates = call.args
     axis %= rank_of(data)
     extent = tensor_of(data).shape[axis]
     is_inside = _is_inside(indices, _number(extent, indices))
     if mode == "mean":
-        given = _by_counts(given, scatter_add(_ones_of(data), indices, _ones_of(updates), axis))
+        counts = scatter_elements(_ones_of(data), indices, _ones_of(updates), axis, "add", include_self)
+        given = _by_counts(given, counts)
     taken = kept_where(is_inside, gather(given, axis, indices))
     if mode in ("add", "mean"):
-        return given, None, taken
+        return given if include_self else scatter(given, indices, zeros_of(updates), axis), None, taken
     if mode != "update":
         raise _not_yet(call, f"by `{mode}`")
     shape = extents_of(updates)

@@ -2,9 +2,10 @@
 
 Negative places count from the end, and what has a place outside is left out. Of several updates at one place, the last
 in row-major order stays; sums, products, minima and maxima take one after another, each rounded to the type of the
-data. A mean is such a sum, divided once by the number of what it is of, the element that was there among them; that of
-integers is rounded down. So the result is the same on any number of threads. Where nobody else has a use for the data,
-an update costs as much as it has elements.
+data. A mean is such a sum, divided once by the number of what it is of; that of integers is rounded down. The element
+that was there is the first of them, or, where the attributes say so, none: then a place that has updates begins with
+the identity of the operation. So the result is the same on any number of threads. Where nobody else has a use for the
+data, an update costs as much as it has elements.
 """
 
 from __future__ import annotations
@@ -42,11 +43,12 @@ from relay.tir.traversal import ValueIndex
 
 @frozen(eq=False)
 class Mode:
-    """What becomes of elements and their updates in NumPy, and of an element and one update as a value. `is_mean`: it
-    is divided in the end by one more than the number of its updates."""
+    """What becomes of elements and their updates in NumPy, and of an element and one update as a value. `identity`: the
+    number that changes nothing; None where an update is all that counts. `is_mean`: the sum is divided in the end."""
 
     in_numpy: Callable[[Array, tuple[Array, ...], Array], None]
     combined: Callable[[Value, Value], Value]
+    identity: Callable[[DType], float | int] | None = None
     is_mean: bool = False
 
 
@@ -56,11 +58,11 @@ def _put(data: Array, places: tuple[Array, ...], updates: Array) -> None:
 
 MODES: Mapping[str, Mode] = MappingProxyType({
     "update": Mode(_put, lambda _, new: new),
-    "add": Mode(np.add.at, lambda old, new: old + new),
-    "mul": Mode(np.multiply.at, lambda old, new: old * new),
-    "min": Mode(np.minimum.at, te.minimum),
-    "max": Mode(np.maximum.at, te.maximum),
-    "mean": Mode(np.add.at, lambda old, new: old + new, is_mean=True),
+    "add": Mode(np.add.at, lambda old, new: old + new, lambda _: 0),
+    "mul": Mode(np.multiply.at, lambda old, new: old * new, lambda _: 1),
+    "min": Mode(np.minimum.at, te.minimum, te.highest),
+    "max": Mode(np.maximum.at, te.maximum, te.lowest),
+    "mean": Mode(np.add.at, lambda old, new: old + new, lambda _: 0, is_mean=True),
 })  # fmt: skip
 
 
@@ -71,10 +73,12 @@ class ScatterAttributes(Attributes):
 
 @frozen
 class ScatterElementsAttributes(Attributes):
-    """`reduction`: what becomes of an element and its updates: `update`, `add`, `mul`, `min`, `max` or `mean`."""
+    """`reduction`: what becomes of an element and its updates: `update`, `add`, `mul`, `min`, `max` or `mean`;
+    without `include_self` of its updates alone, where it has some."""
 
     axis: int = 0
     reduction: str = "update"
+    include_self: bool = True
 
 
 @frozen
@@ -84,7 +88,20 @@ class ScatterNDAttributes(Attributes):
     mode: str = "update"
 
 
-ModeOf: TypeAlias = Callable[[Any], str]
+@frozen
+class Reduced:
+    """How an operator's attributes say that elements and their updates become one."""
+
+    mode: str
+    include_self: bool = True
+
+    @property
+    def first(self) -> Callable[[DType], float | int] | None:
+        """What a place that has updates begins with; None for the element that is there."""
+        return None if self.include_self else MODES[self.mode].identity
+
+
+HowOf: TypeAlias = Callable[[Any], Reduced]
 
 
 def _check(run: RelationRun, mode: str, attribute: str) -> tuple[TensorType, TensorType, TensorType]:
@@ -99,9 +116,9 @@ def _check(run: RelationRun, mode: str, attribute: str) -> tuple[TensorType, Ten
     return data, indices, updates
 
 
-def _elements_rule(mode_of: ModeOf, run: RelationRun, attributes: Any) -> Type:
+def _elements_rule(how_of: HowOf, run: RelationRun, attributes: Any) -> Type:
     """data[.., e, ..] × indices[.., k, ..] × updates[.., k, ..] → data"""
-    data, indices, updates = _check(run, mode_of(attributes), "reduction")
+    data, indices, updates = _check(run, how_of(attributes).mode, "reduction")
     for position, each in ((1, indices), (2, updates)):
         if len(each.shape) != len(data.shape):
             run.conflict("wrong-rank", f"`{run.names[position]}` must have as many axes as `data`", str(data),
@@ -115,14 +132,14 @@ def _elements_rule(mode_of: ModeOf, run: RelationRun, attributes: Any) -> Type:
     return data
 
 
-def _elements_meaning(mode_of: ModeOf, attributes: Any, data: Array, indices: Array, updates: Array) -> Array:
+def _elements_meaning(how_of: HowOf, attributes: Any, data: Array, indices: Array, updates: Array) -> Array:
     axis = attributes.axis % data.ndim
     grid = list(np.indices(indices.shape, sparse=True))
     grid[axis] = indices
-    return _scattered(MODES[mode_of(attributes)], data, np.broadcast_arrays(*grid), {axis}, updates)
+    return _scattered(how_of(attributes), data, np.broadcast_arrays(*grid), {axis}, updates)
 
 
-def _scattered(mode: Mode, data: Array, places: Sequence[Array], given: set[int], updates: Array) -> Array:
+def _scattered(how: Reduced, data: Array, places: Sequence[Array], given: set[int], updates: Array) -> Array:
     """The data after updates at places of the first axes, those of the axes in `given` being indices."""
     result = data.copy()
     is_inside = np.ones(places[0].shape, bool)
@@ -135,13 +152,17 @@ def _scattered(mode: Mode, data: Array, places: Sequence[Array], given: set[int]
         counted.append(place)
     inside = tuple(each[is_inside] for each in counted)
     with np.errstate(all="ignore"):
+        if how.first is not None:
+            result[inside] = how.first(dtype_of(data.dtype))
+        mode = MODES[how.mode]
         mode.in_numpy(result, inside, updates[is_inside])
-        return _divided(result, inside) if mode.is_mean else result
+        return _divided(result, inside, how.include_self) if mode.is_mean else result
 
 
-def _divided(totals: Array, places: tuple[Array, ...]) -> Array:
-    """The totals by the number of what was added up there, once for what was there before."""
+def _divided(totals: Array, places: tuple[Array, ...], include_self: bool) -> Array:
+    """The totals by the number of what was added up there, what was there before among them or not."""
     counts = np.ones(totals.shape, np.int64)
+    counts[places] = include_self
     np.add.at(counts, places, 1)
     total = wide(totals)
     count = counts.astype(total.dtype)
@@ -172,34 +193,38 @@ WayOf: TypeAlias = Callable[[Any, Buffer, Buffer, Buffer], _Way]
 
 
 def _write(
-    mode_of: ModeOf, way_of: WayOf, attributes: Any, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]
+    how_of: HowOf, way_of: WayOf, attributes: Any, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]
 ) -> Stmt:
-    mode, (_, indices, part), (to,) = MODES[mode_of(attributes)], inputs, outputs
+    how, (_, indices, part), (to,) = how_of(attributes), inputs, outputs
+    first = how.first
 
-    def way() -> _Way:
-        return way_of(attributes, indices, part, to)
+    def over(body: Callable[[tuple[IntExpr, ...]], Stmt]) -> Stmt:
+        way = way_of(attributes, indices, part, to)
+        return over_part(part, way.indices, way.places, body(way.target))
 
-    return _write_means(mode, way, part, to) if mode.is_mean else _combine(mode, way(), part, to)
+    def combine() -> Stmt:
+        way = way_of(attributes, indices, part, to)
+        return write_part(to, part, way.indices, way.target, way.places, MODES[how.mode].combined)
+
+    begin = () if first is None else (over(lambda at: Store(to, at, te.const(first(to.dtype), to.dtype))),)
+    if MODES[how.mode].is_mean:
+        return _write_means(how, over, (*begin, combine()), to)
+    return Statements((*begin, combine())) if begin else combine()
 
 
-def _combine(mode: Mode, way: _Way, part: Buffer, to: Buffer) -> Stmt:
-    return write_part(to, part, way.indices, way.target, way.places, mode.combined)
-
-
-def _write_means(mode: Mode, way: Callable[[], _Way], part: Buffer, to: Buffer) -> Stmt:
-    """What has updates is counted, from 1 for the element itself, and divided where the last of them would be: what is
-    divided counts 0 from then on. Nothing else is touched, neither of the tensor nor of the counts.
+def _write_means(
+    how: Reduced, over: Callable[[Callable[[tuple[IntExpr, ...]], Stmt]], Stmt], sums: Sequence[Stmt], to: Buffer
+) -> Stmt:
+    """What has updates is counted, from 1 if the element itself counts, and divided where the last of them would be:
+    what is divided counts 0 from then on. Nothing else is touched, neither of the tensor nor of the counts.
 
         for each place:  counts[place] = 1
-        for each place:  result[place] += part[..]; counts[place] += 1
+        for each place:  counts[place] += 1
+        for each place:  result[place] += part[..]
         for each place:  if 0 < counts[place]:  result[place] /= counts[place]; counts[place] = 0
     """
     counts = Buffer("counts", to.shape, DType.INT64)
     wide = to.dtype.computation
-
-    def over(body: Callable[[tuple[IntExpr, ...]], Stmt]) -> Stmt:
-        taken = way()
-        return over_part(part, taken.indices, taken.places, body(taken.target))
 
     def divided(at: tuple[IntExpr, ...]) -> Stmt:
         total, count = te.cast(Load(to, at), wide), te.cast(Load(counts, at), wide)
@@ -207,9 +232,9 @@ def _write_means(mode: Mode, way: Callable[[], _Way], part: Buffer, to: Buffer) 
         finish = Statements((Store(to, at, te.cast(mean, to.dtype)), Store(counts, at, te.const(0, DType.INT64))))
         return If(te.greater(Load(counts, at), 0), finish)
 
-    clear = over(lambda at: Store(counts, at, te.const(1, DType.INT64)))
+    clear = over(lambda at: Store(counts, at, te.const(int(how.include_self), DType.INT64)))
     count = over(lambda at: Store(counts, at, Load(counts, at) + 1))
-    return Allocate(counts, Statements((clear, count, _combine(mode, way(), part, to), over(divided))))
+    return Allocate(counts, Statements((clear, count, *sums, over(divided))))
 
 
 def _way_along_axis(attributes: Any, indices: Buffer, part: Buffer, to: Buffer) -> _Way:
@@ -239,7 +264,7 @@ def _nd_rule(run: RelationRun, attributes: ScatterNDAttributes) -> Type:
 
 def _nd_meaning(attributes: ScatterNDAttributes, data: Array, indices: Array, updates: Array) -> Array:
     places = [indices[axis, ...] for axis in range(len(indices))]
-    return _scattered(MODES[attributes.mode], data, places, set(range(len(indices))), updates)
+    return _scattered(Reduced(attributes.mode), data, places, set(range(len(indices))), updates)
 
 
 def _way_nd(_: ScatterNDAttributes, indices: Buffer, part: Buffer, to: Buffer) -> _Way:
@@ -251,9 +276,9 @@ def _way_nd(_: ScatterNDAttributes, indices: Buffer, part: Buffer, to: Buffer) -
 
 
 def _record(
-    name: str, description: str, indices: str, updates: str, mode_of: ModeOf, way_of: WayOf, **fields: Any
+    name: str, description: str, indices: str, updates: str, how_of: HowOf, way_of: WayOf, **fields: Any
 ) -> OperatorRecord:
-    compute, update = changing(name, partial(_write, mode_of, way_of), part=2)
+    compute, update = changing(name, partial(_write, how_of, way_of), part=2)
     return define(
         name,
         description,
@@ -271,29 +296,29 @@ def _record(
     )
 
 
-def _along_axis(name: str, description: str, attributes: type[Attributes], mode_of: ModeOf) -> OperatorRecord:
+def _along_axis(name: str, description: str, attributes: type[Attributes], how_of: HowOf) -> OperatorRecord:
     return _record(
-        name, description, "[.., k, ..]", "[.., k, ..]", mode_of, _way_along_axis, attributes=attributes,
-        type_rule=partial(_elements_rule, mode_of), meaning=partial(_elements_meaning, mode_of),
+        name, description, "[.., k, ..]", "[.., k, ..]", how_of, _way_along_axis, attributes=attributes,
+        type_rule=partial(_elements_rule, how_of), meaning=partial(_elements_meaning, how_of),
     )  # fmt: skip
 
 
 SCATTER = _along_axis(
-    "scatter", "The data with other elements at places along an axis.", ScatterAttributes, lambda _: "update"
+    "scatter", "The data with other elements at places along an axis.", ScatterAttributes, lambda _: Reduced("update")
 )
 SCATTER_ADD = _along_axis(
-    "scatter_add", "The data with something added at places along an axis.", ScatterAttributes, lambda _: "add"
+    "scatter_add", "The data with something added at places along an axis.", ScatterAttributes, lambda _: Reduced("add")
 )
 SCATTER_ELEMENTS = _along_axis(
     "scatter_elements", "The data with elements changed at places along an axis.", ScatterElementsAttributes,
-    lambda attributes: attributes.reduction,
+    lambda attributes: Reduced(attributes.reduction, attributes.include_self),
 )  # fmt: skip
 SCATTER_ND = _record(
     "scatter_nd",
     "The data with elements or slices changed at places of several axes at once.",
     "[k, ..]: k places in each index",
     "[.., rest]",
-    lambda attributes: attributes.mode,
+    lambda attributes: Reduced(attributes.mode),
     _way_nd,
     attributes=ScatterNDAttributes,
     type_rule=_nd_rule,
@@ -320,17 +345,19 @@ def scatter_add(data: Argument, indices: Argument, updates: Argument, axis: int)
 
 
 def scatter_elements(
-    data: Argument, indices: Argument, updates: Argument, axis: int = 0, reduction: str = "update"
-) -> Call:
+    data: Argument, indices: Argument, updates: Argument, axis: int = 0, reduction: str = "update",
+    include_self: bool = True,
+) -> Call:  # fmt: skip
     """`scatter` by `reduction`: `update` puts elements in place; `add`, `mul`, `min`, `max` and `mean` combine them
-    with what is there. Errors as those of `scatter`, and `wrong-attribute`.
+    with what is there, or, without `include_self`, with each other. Errors as those of `scatter`, and
+    `wrong-attribute`.
 
     >>> from relay.ops.framework.build import var
     >>> x, updates = var("x", shape=(1000, 64)), var("updates", shape=("n", 64))
     >>> print(scatter_elements(x, var("ids", shape=("n", 64), dtype="int64"), updates, reduction="add").checked_type)
     Tensor[(1000, 64), float32]
     """
-    return call(SCATTER_ELEMENTS, (data, indices, updates), ScatterElementsAttributes(axis, reduction))
+    return call(SCATTER_ELEMENTS, (data, indices, updates), ScatterElementsAttributes(axis, reduction, include_self))
 
 
 def scatter_nd(data: Argument, indices: Argument, updates: Argument, mode: str = "update") -> Call:

@@ -32,14 +32,12 @@ def _what(node: TorchNode) -> str:
 
 def _scatter(mode: str | None = None) -> Callable[[TorchNode], Result]:
     """x, indices[.., k, ..], updates[.., k or more, ..]: those beyond the indices are not used. A number is the update
-    of all. Without a `mode` it is the argument `reduce`."""
+    of all. Without a `mode` it is the argument `reduce`; without `include_self` what was there does not count."""
 
     def convert(node: TorchNode) -> Result:
         data, indices, updates = node.value(0), node.value(1), node.value(2)
         if data.rank == 0:
             node.unsupported("of a scalar")
-        if mode is None and not node.flag("include_self", True):
-            node.unsupported("without what was there before")
         chosen = mode or _REDUCTIONS.get(node.text("reduce"))
         if chosen is None:
             node.unsupported(f"with the reduction {node.text('reduce')!r}")
@@ -50,7 +48,7 @@ def _scatter(mode: str | None = None) -> Callable[[TorchNode], Result]:
         elif updates.shape != indices.shape:
             source = slice_axes(source, updates.shape, {place: (0, end, 1) for place, end in enumerate(indices.shape)})
         places = checked(indices, (data.shape[axis],), _what(node))
-        return scatter_elements(data.expr, places, source, axis, chosen)
+        return scatter_elements(data.expr, places, source, axis, chosen, node.flag("include_self", True))
 
     return convert
 
