@@ -7,6 +7,7 @@ import pytest
 
 import relay
 from relay.driver.build import compile_stages
+from relay.tir.printer import print_primfunc
 from tests.native.running import assert_same, module
 from tests.native.test_update_in_place import arrays, full
 
@@ -117,3 +118,44 @@ def test_the_graph_executor_writes_all_of_it():
     c, row, one = *arrays()[:1], arrays()[1][:1], np.ones(1, np.int64)
     expected = relay.create_executor("interpreter", mod=source).evaluate()(c, row, one)
     assert_same(relay.create_executor("graph", mod=source).evaluate()(c, row, one), expected)
+
+
+SHARED = {
+    "rows that have places each": ((64, 256), (64, 256), 1, "add"),
+    "columns in blocks": ((50, 512), (40, 512), 0, "add"),
+    "columns in blocks, and their means": ((50, 512), (40, 512), 0, "mean"),
+    "the middle of three axes": ((4, 30, 128), (4, 40, 128), 1, "mul"),
+}
+
+
+@pytest.mark.parametrize("rows", ["n", None], ids=["symbolic", "fixed"])
+@pytest.mark.parametrize(("extents", "updated", "axis", "mode"), SHARED.values(), ids=SHARED)
+def test_threads_share_an_update_and_give_the_same_bits(extents, updated, axis, mode, rows):
+    random = np.random.default_rng(5)
+    data, updates = (random.uniform(0.9, 1.1, shape).astype(np.float32) for shape in (extents, updated))
+    places = random.integers(-extents[axis], extents[axis] // 3, updated)  # most are met several times
+    free = 0 if axis else 1
+    variables = [
+        relay.var(
+            name, shape=[rows or extent if at == free else extent for at, extent in enumerate(each.shape)], dtype=dtype
+        )
+        for name, each, dtype in (("x", data, "float32"), ("i", places, "int64"), ("u", updates, "float32"))
+    ]
+    x, i, u = variables
+    program = relay.Function(variables, relay.scatter_elements(x, i, u, axis=axis, reduction=mode))
+    run = relay.build(program)
+    (kernel,) = compile_stages(program).kernels
+    assert ("parallel" in print_primfunc(kernel.loops())) is (rows is None or axis == 1)
+    found = []
+    for threads in (1, 2):
+        with relay.num_threads(threads):
+            found.append(run(data, places, updates))
+    assert (found[0] == found[1]).all()
+    wanted = relay.create_executor("interpreter", relay.IRModule.from_expr(program)).evaluate()(data, places, updates)
+    np.testing.assert_allclose(found[0], wanted, rtol=1e-6)
+
+
+def test_a_small_update_is_not_shared():
+    x, i = relay.var("x", shape=(8, 16)), relay.var("i", shape=(8, 16), dtype="int64")
+    (kernel,) = compile_stages(relay.Function([x, i], relay.scatter_add(x, i, x, axis=1))).kernels
+    assert "parallel" not in print_primfunc(kernel.loops())

@@ -28,8 +28,10 @@ CONSTANT = ("strided_set",)
 """Whose places must be known."""
 REFUSED = (
     "take-batch", "gather_nd-batch", "dyn.broadcast_to-3x1_3", "scatter_elements-mul", "scatter_elements-min",
-    "scatter_elements-max", *(f"scatter_elements-{mode} of updates alone" for mode in ("mul", "min", "max")),
-    "scatter_elements-outside, of updates alone", "scatter_nd-5x4x2_2x3_3x2", "scatter_nd-outside", "scatter_nd-one element",
+    "scatter_elements-max",
+    *(f"scatter_elements-{mode} of updates alone" for mode in ("mul", "min", "max")),
+    "scatter_elements-outside, of updates alone", "scatter_nd-5x4x2_2x3_3x2", "scatter_nd-outside",
+    "scatter_nd-one element",
 )  # fmt: skip
 """Calls whose gradient nobody has written yet."""
 ONCE = ("prod", "scatter_nd", "gather_nd", "dyn.broadcast_to")

@@ -4,8 +4,8 @@ Negative places count from the end, and what has a place outside is left out. Of
 in row-major order stays; sums, products, minima and maxima take one after another, each rounded to the type of the
 data. A mean is such a sum, divided once by the number of what it is of; that of integers is rounded down. The element
 that was there is the first of them, or, where the attributes say so, none: then a place that has updates begins with
-the identity of the operation. So the result is the same on any number of threads. Where nobody else has a use for the
-data, an update costs as much as it has elements.
+the identity of the operation. So the result is the same on any number of threads, which share what never meets in one
+place. Where nobody else has a use for the data, an update costs as much as it has elements.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from relay import te
-from relay.arith.expr import Comparison, IntExpr, Symbol
+from relay.arith.expr import Comparison, IntExpr
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
@@ -29,7 +29,7 @@ from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import INTEGERS, NUMBERS
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.part_update import Place, changing, over_part, write_part
+from relay.ops.framework.part_update import PartLoops, Place, changing, over_part, part_loops, write_part
 from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
@@ -176,15 +176,11 @@ def _place(depth: int, axis: int, index: Load, extent: IntExpr) -> Place:
     return Place(depth, ValueVar(f"place{axis}", DType.INT64), place, te.const(0, DType.INT64), size)
 
 
-def _part_indices(part: Buffer) -> tuple[Symbol, ...]:
-    return tuple(Symbol(f"j{axis}") for axis in range(len(part.shape)))
-
-
 @frozen(eq=False)
 class _Way:
-    """Where the elements of a part go: at its `indices`, `target` with these `places`."""
+    """Where the elements of a part go: in its `loops`, to `target` with these `places`."""
 
-    indices: tuple[Symbol, ...]
+    loops: PartLoops
     target: tuple[IntExpr, ...]
     places: tuple[Place, ...]
 
@@ -200,11 +196,11 @@ def _write(
 
     def over(body: Callable[[tuple[IntExpr, ...]], Stmt]) -> Stmt:
         way = way_of(attributes, indices, part, to)
-        return over_part(part, way.indices, way.places, body(way.target))
+        return over_part(way.loops, way.places, body(way.target))
 
     def combine() -> Stmt:
         way = way_of(attributes, indices, part, to)
-        return write_part(to, part, way.indices, way.target, way.places, MODES[how.mode].combined)
+        return write_part(to, part, way.loops, way.target, way.places, MODES[how.mode].combined)
 
     begin = () if first is None else (over(lambda at: Store(to, at, te.const(first(to.dtype), to.dtype))),)
     if MODES[how.mode].is_mean:
@@ -238,10 +234,11 @@ def _write_means(
 
 
 def _way_along_axis(attributes: Any, indices: Buffer, part: Buffer, to: Buffer) -> _Way:
-    at = _part_indices(part)
-    axis = attributes.axis % len(at)
+    axis = attributes.axis % len(part.shape)
+    loops = part_loops(part, {*range(len(part.shape))} - {axis})
+    at = loops.indices
     place = _place(len(at), axis, Load(indices, at), to.shape[axis])
-    return _Way(at, (*at[:axis], ValueIndex(place.variable), *at[axis + 1 :]), (place,))
+    return _Way(loops, (*at[:axis], ValueIndex(place.variable), *at[axis + 1 :]), (place,))
 
 
 def _nd_rule(run: RelationRun, attributes: ScatterNDAttributes) -> Type:
@@ -268,11 +265,12 @@ def _nd_meaning(attributes: ScatterNDAttributes, data: Array, indices: Array, up
 
 
 def _way_nd(_: ScatterNDAttributes, indices: Buffer, part: Buffer, to: Buffer) -> _Way:
-    at = _part_indices(part)
     outer = len(indices.shape) - 1
+    loops = part_loops(part)
+    at = loops.indices
     count = len(to.shape) - (len(at) - outer)
     places = tuple(_place(outer, axis, Load(indices, (axis, *at[:outer])), to.shape[axis]) for axis in range(count))
-    return _Way(at, (*(ValueIndex(each.variable) for each in places), *at[outer:]), places)
+    return _Way(loops, (*(ValueIndex(each.variable) for each in places), *at[outer:]), places)
 
 
 def _record(

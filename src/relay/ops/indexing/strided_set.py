@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from relay import te
-from relay.arith.expr import Comparison, IntExpr, Symbol
+from relay.arith.expr import Comparison, IntExpr
 from relay.base.dtypes import DType
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, const
@@ -17,7 +17,7 @@ from relay.ops.dyn.extents import LONG, shape_rank
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.part_update import Place, changing, write_part
+from relay.ops.framework.part_update import Place, changing, part_loops, write_part
 from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
@@ -86,16 +86,16 @@ def _bounds(extent: IntExpr, begin: Value, end: Value, stride: Value) -> tuple[V
 def _write_part(_: Attributes, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]) -> Stmt:
     """Write the elements of `v` to their places, in memory that holds `data`."""
     data, part, *told = inputs
-    indices = [Symbol(f"j{axis}") for axis in range(len(data.shape))]
-    target: list[Index] = list(indices)
+    loops = part_loops(part)
+    target: list[Index] = list(loops.indices)
     places: list[Place] = []
     for axis in range(int(told[0].shape[0])):  # pyright: ignore[reportArgumentType]
         begin, end, stride = (te.cast(Load(each, (axis,)), LONG) for each in told)
         low, high, start = _bounds(data.shape[axis], begin, end, stride)
-        value = start + te.index_value(indices[axis], LONG) * stride
+        value = start + te.index_value(loops.indices[axis], LONG) * stride
         places.append(Place(axis + 1, ValueVar(f"place{axis}", LONG), value, low, high))
         target[axis] = ValueIndex(places[axis].variable)
-    return write_part(outputs[0], part, indices, target, places)
+    return write_part(outputs[0], part, loops, target, places)
 
 
 _COMPUTE, _UPDATE = changing("strided_set", _write_part, part=1)
