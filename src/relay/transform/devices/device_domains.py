@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from relay.base.diagnostics import Origin, RelayError
+from relay.base.disjoint_sets import DisjointSet
 from relay.infer.unification.explain import describe
 from relay.ir.expr import (
     Call,
@@ -47,20 +48,11 @@ class Devices(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Domain:
+class _Domain(DisjointSet):
     """A set of values on one device; `why` is the expression that says which."""
 
     device: str = ""
     why: Expr | None = None
-    parent: _Domain | None = None
-
-    def root(self) -> _Domain:
-        found = self
-        while found.parent is not None:
-            if found.parent.parent is not None:
-                found.parent = found.parent.parent
-            found = found.parent
-        return found
 
 
 @dataclass(slots=True, eq=False)
@@ -197,7 +189,7 @@ class DeviceDomains:
             raise _conflict(left, right, where)
         if not left.device:
             left.device, left.why = right.device, right.why
-        right.parent = left
+        left.join(right)
 
 
 def _conflict(left: _Domain, right: _Domain, where: Expr) -> RelayError:

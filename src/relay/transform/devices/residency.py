@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from relay.base.disjoint_sets import DisjointSet
 from relay.base.fresh_names import FreshNames
 from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import AttributeValue
@@ -86,20 +87,11 @@ def _name_there(name: GlobalVar, homes: _Homes) -> GlobalVar:
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
+class _Group(DisjointSet):
     """Tensors in one place: where they are made and used."""
 
     made: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
-    parent: _Group | None = None
-
-    def root(self) -> _Group:
-        found = self
-        while found.parent is not None:
-            if found.parent.parent is not None:
-                found.parent = found.parent.parent
-            found = found.parent
-        return found
 
 
 class _Homes:
@@ -156,7 +148,7 @@ class _Homes:
         if left is not right:
             left.made |= right.made
             left.used |= right.used
-            right.parent = left
+            left.join(right)
 
 
 @dataclass(slots=True, eq=False)

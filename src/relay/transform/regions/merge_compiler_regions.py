@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from relay.base.disjoint_sets import DisjointSet
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Expr, Function, Let, TupleGetItem
 from relay.ir.module import IRModule
@@ -115,7 +116,7 @@ def _levels(nodes: list[Expr], inputs: Mapping[Expr, list[Expr]], home: Mapping[
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
+class _Group(DisjointSet):
     members: list[Expr] = field(default_factory=list)
 
 
@@ -123,23 +124,14 @@ def _groups(
     nodes: list[Expr], inputs: Mapping[Expr, list[Expr]], home: Mapping[Expr, _Home], level: Mapping[Expr, int]
 ) -> dict[Expr, _Group]:
     """The regions that become one, by each member; fields taken of them are members too."""
-    parent = {node: node for node in nodes if node in home}
-
-    def root(node: Expr) -> Expr:
-        while parent[node] is not node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for node in nodes:
-        for part in inputs[node] if node in home else ():
+    group = {node: _Group() for node in nodes if node in home}
+    for node, of_node in group.items():
+        for part in inputs[node]:
             if not _step(part, node, home) and level[part] == level[node]:
-                parent[root(part)] = root(node)
-    found: dict[Expr, _Group] = {}
-    for node in nodes:
-        if node in home:
-            found.setdefault(root(node), _Group()).members.append(node)
-    wanted = [each for each in found.values() if sum(region_function(m) is not None for m in each.members) > 1]
+                of_node.join(group[part])
+    for node, of_node in group.items():
+        of_node.root().members.append(node)
+    wanted = [each for each in group.values() if sum(region_function(m) is not None for m in each.members) > 1]
     return {member: group for group in wanted for member in group.members}
 
 

@@ -54,11 +54,12 @@ def broken_device_region(region: DeviceRegion) -> Iterator[tuple[RegionInstructi
 def _broken_copy(region: DeviceRegion) -> Iterator[tuple[RegionInstruction, str]]:
     """What a region does that copies from another device, beside that."""
     devices = {each.register: each.device for each in region.buffers}
+    is_one_kind = region.source is not None and region.source.kind == region.device.kind
     for instruction in region.region.instructions:
         match instruction:
             case CopyBytes(DataPlace(source), DataPlace(target)):
-                given, wanted = devices.get(source), devices.get(target)
-                is_copy = given == region.source and wanted == region.device and given.kind == wanted.kind
+                copied = devices.get(source), devices.get(target)
+                is_copy = is_one_kind and copied == (region.source, region.device)
             case _:
                 is_copy = False
         if not is_copy:
