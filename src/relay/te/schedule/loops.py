@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
+from relay.te.operation import Scan
 from relay.te.schedule.step import refused
 from relay.te.state import Loop, Relation, Stage, State
 from relay.tir.stmt import LoopKind
+
+
+class LoopStep(Protocol):
+    """A step on one loop."""
+
+    @property
+    def stage(self) -> str: ...
+
+    @property
+    def loop(self) -> str: ...
 
 
 def check_plain(state: State, stage: Stage, loop: Loop, action: str) -> None:
@@ -29,6 +41,24 @@ def check_plain(state: State, stage: Stage, loop: Loop, action: str) -> None:
             f"cannot {action} loop `{loop.name}` of `{stage.name}`: `{attached[0].name}` is computed at it",
             remedy=f"{action} it before computing other stages at it",
         )
+
+
+def with_kind(state: State, step: LoopStep, kind: LoopKind, action: str, instead: tuple[str, str] | None) -> State:
+    """`state` where the loop of a step, serial so far, is of a kind. `action` says so of a loop ("make {} parallel").
+    `instead`: what to do where iterations need each other's results, of a reduction and of a scan; None where they may.
+    """
+    stage = state.stage(step.stage)
+    loop = stage.loop(step.loop)
+    cannot = f"cannot {action.format(f'loop `{loop.name}` of `{stage.name}`')}"
+    if loop.kind is not LoopKind.SERIAL:
+        raise refused(f"{cannot}: it is {loop.kind} already", remedy="give a loop one kind only")
+    if instead is not None and (loop.is_reduction or isinstance(stage.operation, Scan)):
+        of_reduction, of_scan = instead
+        raise refused(
+            f"{cannot}: its iterations need each other's results",
+            remedy=of_reduction if loop.is_reduction else of_scan,
+        )
+    return with_loop(state, stage, replace(loop, kind=kind))
 
 
 def check_unused(stage: Stage, names: tuple[str, ...]) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from relay.base.frozen import frozen
-from relay.te.operation import Scan
-from relay.te.schedule.step import refused
+from relay.te.schedule.loops import with_kind
 from relay.te.state import State
 from relay.tir.stmt import LoopKind
 
@@ -43,20 +40,6 @@ class Parallel:
     loop: str
 
     def apply(self, state: State) -> State:
-        stage = state.stage(self.stage)
-        position = stage.position(self.loop)
-        loop = stage.loops[position]
-        if loop.kind is not LoopKind.SERIAL:
-            raise refused(
-                f"cannot make loop `{loop.name}` of `{stage.name}` parallel: it is {loop.kind} already",
-                remedy="give a loop one kind only",
-            )
-        if loop.is_reduction or isinstance(stage.operation, Scan):
-            raise refused(
-                f"cannot make loop `{loop.name}` of `{stage.name}` parallel: its iterations need each other's results",
-                remedy=f"give each thread a result of its own with rfactor over `{loop.name}`"
-                if loop.is_reduction
-                else "make a loop inside the scan's update parallel",
-            )
-        loops = (*stage.loops[:position], replace(loop, kind=LoopKind.PARALLEL), *stage.loops[position + 1 :])
-        return state.with_stage(replace(stage, loops=loops))
+        of_reduction = f"give each thread a result of its own with rfactor over `{self.loop}`"
+        of_scan = "make a loop inside the scan's update parallel"
+        return with_kind(state, self, LoopKind.PARALLEL, "make {} parallel", (of_reduction, of_scan))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from relay.base.frozen import frozen
-from relay.te.schedule.loops import with_loop
-from relay.te.schedule.step import refused
+from relay.te.schedule.loops import with_kind
 from relay.te.state import State
 from relay.tir.stmt import LoopKind
 
@@ -34,11 +31,4 @@ class Unroll:
     loop: str
 
     def apply(self, state: State) -> State:
-        stage = state.stage(self.stage)
-        loop = stage.loop(self.loop)
-        if loop.kind is not LoopKind.SERIAL:
-            raise refused(
-                f"cannot unroll loop `{loop.name}` of `{stage.name}`: it is {loop.kind} already",
-                remedy="give a loop one kind only",
-            )
-        return with_loop(state, stage, replace(loop, kind=LoopKind.UNROLLED))
+        return with_kind(state, self, LoopKind.UNROLLED, "unroll {}", None)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from relay.base.frozen import frozen
-from relay.te.operation import Scan
-from relay.te.schedule.loops import with_loop
-from relay.te.schedule.step import refused
+from relay.te.schedule.loops import with_kind
 from relay.te.state import State
 from relay.tir.stmt import LoopKind
 
@@ -39,17 +35,5 @@ class VirtualThread:
     loop: str
 
     def apply(self, state: State) -> State:
-        stage = state.stage(self.stage)
-        loop = stage.loop(self.loop)
-        if loop.kind is not LoopKind.SERIAL:
-            raise refused(
-                f"cannot make loop `{loop.name}` of `{stage.name}` virtual threads: it is {loop.kind} already",
-                remedy="give a loop one kind only",
-            )
-        if loop.is_reduction or isinstance(stage.operation, Scan):
-            raise refused(
-                f"cannot make loop `{loop.name}` of `{stage.name}` virtual threads: "
-                "its iterations need each other's results",
-                remedy="choose a loop over results",
-            )
-        return with_loop(state, stage, replace(loop, kind=LoopKind.VIRTUAL))
+        instead = "choose a loop over results"
+        return with_kind(state, self, LoopKind.VIRTUAL, "make {} virtual threads", (instead, instead))
