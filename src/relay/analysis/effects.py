@@ -107,7 +107,16 @@ class ModuleEffects:
 
     @cached_property
     def _of_globals(self) -> dict[GlobalVar, Effects]:
-        return _global_effects(self._module)
+        """What calling each global can do."""
+        graph = call_graph(self._module)
+        known: dict[GlobalVar, Effects] = {}
+        for group in graph.components:
+            known |= _of_group({name: self._module[name] for name in group}, group[0] in graph.recursive, known)
+        return known
+
+    def change(self, group: Mapping[GlobalVar, Function], is_recursive: bool) -> None:
+        """Functions have other bodies now: one, or those that call each other. What they call is up to date."""
+        self._of_globals.update(_of_group(group, is_recursive, self._of_globals))
 
     def of(self, expr: Expr) -> Effects:
         """What evaluating `expr` can do. A node that was met before is not looked at again: asked of every node that
@@ -133,17 +142,16 @@ class ModuleEffects:
         return self._of_functions[function]
 
 
-def _global_effects(module: IRModule) -> dict[GlobalVar, Effects]:
-    """What calling each global can do: those of a recursive group may do what any of them does, and may not end."""
-    graph = call_graph(module)
-    known: dict[GlobalVar, Effects] = {}
-    for group in graph.components:
-        total = Effects(may_diverge=True) if group[0] in graph.recursive else NONE
-        known.update((name, total) for name in group)
-        for name in group:
-            total |= _Analysis(lambda name: known.get(name, EVERYTHING)).of(module[name].body)
-        known.update((name, total) for name in group)
-    return known
+def _of_group(
+    group: Mapping[GlobalVar, Function], is_recursive: bool, known: Mapping[GlobalVar, Effects]
+) -> dict[GlobalVar, Effects]:
+    """What calling functions can do that call each other: all of them what any of them does, and then they may not end.
+    `known` are their callees."""
+    total = Effects(may_diverge=True) if is_recursive else NONE
+    within = total
+    for function in group.values():
+        total |= _Analysis(lambda name: within if name in group else known.get(name, EVERYTHING)).of(function.body)
+    return dict.fromkeys(group, total)
 
 
 class _Analysis:

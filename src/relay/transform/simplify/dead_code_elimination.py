@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 
+from relay.analysis.call_graph import call_graph
 from relay.analysis.effects import Effects, ModuleEffects
 from relay.infer.checks import node_checks
-from relay.ir.expr import Constructor, Expr, Function, GlobalVar, Let, Op, RefCreate, RefWrite, Tuple, Var
+from relay.ir.expr import Constructor, Expr, Function, Let, Op, RefCreate, RefWrite, Tuple, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
 from relay.ir.traversal import LEAVES, children, post_order
@@ -29,11 +30,19 @@ from relay.transform.framework.passes import module_pass
 @module_pass(level=1)
 def DeadCodeElimination(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Leave out what nobody needs, in every function but kernels."""
-    effects = ModuleEffects(module)
-    functions: dict[GlobalVar, Function] = {}
-    for name, function in module.functions.items():
-        functions[name] = function if function.attrs.get("Primitive") else without_dead_code(function, module, effects)
+    effects, graph = ModuleEffects(module), call_graph(module)
+    called = {callee for callees in graph.callees.values() for callee in callees}
+    functions = dict(module.functions)
+    for group in graph.components:  # callees first: a call of what does less by now may go
+        after = {name: _unless_kernel(functions[name], module, effects) for name in group}
+        if any(name in called and after[name] is not functions[name] for name in group):
+            effects.change(after, group[0] in graph.recursive)
+        functions |= after
     return module.with_functions(functions)
+
+
+def _unless_kernel(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
+    return function if function.attrs.get("Primitive") else without_dead_code(function, module, effects)
 
 
 def without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
