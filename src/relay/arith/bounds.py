@@ -101,14 +101,12 @@ def _times(left: Interval, right: Interval) -> Interval:
 
 
 def _widest(signed: Interval, largest: int | None) -> Interval:
-    """`signed` (or a part of it below or above 0) times anything from 0 to `largest`."""
-    low = None if signed.low is None else (0 if signed.low >= 0 else _scaled(signed.low, largest))
-    high = None if signed.high is None else (0 if signed.high <= 0 else _scaled(signed.high, largest))
-    return Interval(low, high)
+    """`signed`, whose ends are below and above 0 where it has any, times anything from 0 to `largest`."""
+    return Interval(_scaled(signed.low, largest), _scaled(signed.high, largest))
 
 
-def _scaled(value: int, factor: int | None) -> int | None:
-    return None if factor is None else value * factor
+def _scaled(value: int | None, factor: int | None) -> int | None:
+    return None if value is None or factor is None else value * factor
 
 
 def _negated(interval: Interval) -> Interval:

@@ -24,7 +24,7 @@ from relay.arith.expr import (
     multiply,
 )
 
-_DEPTH = 4
+_DEPTHS = range(5)
 _STEPS = 100
 
 
@@ -55,7 +55,7 @@ def is_non_negative(expr: IntExpr, ranges: Ranges, facts: Sequence[IntExpr] = ()
     The search is bounded in depth and in steps, so an answer takes a millisecond at most.
     """
     search = _Search(ranges, facts)
-    return any(search.succeeds(expr, depth) for depth in range(_DEPTH + 1))  # short proofs first
+    return any(search.succeeds(expr, depth) for depth in _DEPTHS)  # short proofs first
 
 
 class _Search:

@@ -173,10 +173,11 @@ def _narrow(ranges: dict[Symbol, Interval], form: IntExpr) -> None:
         return
     low, high = ranges.get(symbol, (None, None))
     coefficient = terms[0][1]
-    limit = -(constant // coefficient) if coefficient > 0 else constant // -coefficient
     if coefficient > 0:
+        limit = -(constant // coefficient)
         ranges[symbol] = Interval(limit if low is None else max(low, limit), high)
     else:
+        limit = constant // -coefficient
         ranges[symbol] = Interval(low, limit if high is None else min(high, limit))
 
 

@@ -149,8 +149,6 @@ class _Conversion:
             for node in scope.order:
                 inner = self.scopes.inner(node)
                 if isinstance(node, Function):
-                    if node.attrs.get("Primitive"):
-                        continue
                     self.after[inner[0]] = self._continuation(node)
                 elif inner:
                     is_last = lets[-1].value is node and result is lets[-1].var
