@@ -37,8 +37,7 @@ def to_graph_normal_form(function: Function) -> Function:
         for let in lets
         if (let.var not in captured or _costs_nothing(let.value)) and _becomes_an_edge(let, effects)
     }
-    ends = {let for let in lets if _is_end(let)}
-    if not bound and not ends:
+    if not bound and not any(_is_end(let, let.body) for let in lets):
         return function
     new: dict[Expr, Expr] = {}
     for node in post_order([function.body], _edges(bound)):
@@ -46,7 +45,7 @@ def to_graph_normal_form(function: Function) -> Function:
             new[node] = new[bound[node]] if node in bound else node
         elif isinstance(node, Let) and node.var in bound:
             new[node] = new[node.body]
-        elif isinstance(node, Let) and node in ends:
+        elif isinstance(node, Let) and _is_end(node, new[node.body]):
             new[node] = new[node.value]
         else:
             new[node] = rebuild_from(node, new)
@@ -86,9 +85,9 @@ def _becomes_an_edge(let: Let, effects: Mapping[Expr, Effects]) -> bool:
     return found.is_removable and found.is_repeatable
 
 
-def _is_end(let: Let) -> bool:
-    """Whether a value is bound only to be the result."""
-    is_result = let.body is let.var and let.checked_type == let.value.checked_type
+def _is_end(let: Let, body: Expr) -> bool:
+    """Whether a value is bound only to be the result, where `body` stands for the body."""
+    is_result = body is let.var and let.checked_type == let.value.checked_type
     return is_result and not isinstance(let.value, Function) and _says_its_type(let)
 
 
