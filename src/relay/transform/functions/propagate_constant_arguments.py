@@ -7,7 +7,8 @@
 
 A parameter is given away when every call from outside hands over one and the same constant and every call from inside
 hands on the parameter itself. So weights are constants inside recursive functions, where they can be packed and need
-not be passed. A function that is used as a value keeps its parameters. Floating point: EXACT.
+not be passed. A function that is used as a value keeps its parameters, and so does one of any type or extent, where
+the constant has one. Floating point: EXACT.
 """
 
 from __future__ import annotations
@@ -58,8 +59,10 @@ def _given(name: GlobalVar, functions: dict[GlobalVar, Function]) -> dict[int, C
                 argument = call.args[position]
                 if caller == name:
                     fits = argument is function.params[position]
-                else:
-                    fits = isinstance(argument, Constant) and found.setdefault(position, argument).data is argument.data
+                elif isinstance(argument, Constant) and argument.checked_type == function.params[position].checked_type:
+                    fits = found.setdefault(position, argument).data is argument.data
+                else:  # also what is a constant of one type where the function takes any
+                    fits = False
                 if not fits:
                     open_.discard(position)
     return {position: found[position] for position in sorted(open_) if position in found}
