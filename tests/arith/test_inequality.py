@@ -37,6 +37,7 @@ def test_other_signs_are_no_comparisons():
         (N, (), True),
         (N - 1, (), False),
         (-N, (), False),
+        (-N, (-N,), True),
         (N - I, (N - I,), True),
         (N - I, (N - I - 1,), True),
         (N - I - 1, (N - I,), False),

@@ -3,9 +3,9 @@
 import pytest
 
 from relay.base.diagnostics import RelayError
-from relay.infer.eager import eager_type, type_eagerly
+from relay.infer.eager import eager_type, type_eagerly, typed_by_parts
 from relay.infer.infer_type import infer_type_expr
-from relay.ir.expr import Call, Function, Op, Tuple, TupleGetItem, Var, const
+from relay.ir.expr import Call, Function, Let, Op, Tuple, TupleGetItem, Var, const
 from relay.ir.types import ANY, IncompleteType, TensorType, TupleType, scalar_type
 from relay.ops.table import OPERATORS
 
@@ -90,3 +90,20 @@ def test_what_cannot_be_right_is_refused_at_once(make, text):
     with pytest.raises(RelayError) as refused:
         make()
     assert text in str(refused.value)
+
+
+def test_what_a_pass_makes_of_typed_parts_is_typed():
+    x, pair = Var("x", INT), eager_type_of(Tuple((const(1), const([1.0, 2.0]))))
+    made = [Let(eager_type_of(x), const(1), pair), Call(Function((), pair), ()), Function((x,), pair)]
+    assert [str(typed_by_parts(each).checked_type) for each in made] == [
+        "(int32, Tensor[(2,), float32])",
+        "(int32, Tensor[(2,), float32])",
+        "fn (int32) -> (int32, Tensor[(2,), float32])",
+    ]
+    assert typed_by_parts(Let(x, const(1), Var("y"))).checked_type is None
+
+
+def eager_type_of(expr):
+    """The expression, typed."""
+    eager_type(expr)
+    return expr

@@ -4,11 +4,13 @@ import pytest
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
-from relay.infer.infer_type import infer_type_expr
+from relay.infer.infer_type import infer_type, infer_type_expr
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Function, If, Let, Op, Tuple, Var, const
 from relay.ir.operator import Conflict, Operator, Solved, Waiting
 from relay.ir.types import ANY, FuncType, IncompleteType, TensorType, scalar_type
+from relay.ops.table import OPERATORS
+from relay.text.module_parser import parse
 
 BOOL, INT = scalar_type("bool"), scalar_type("int32")
 
@@ -91,6 +93,15 @@ def test_extents_that_are_still_to_be_found_are_waited_for():
     body = Let(y, x, Let(z, given, call))
     assert function_type((x, given), body) == ("fn (Tensor[(n, 5), int8], Tensor[(3,), int8]) -> Tensor[(n, 5), int8]")
     assert len(asked) == 1
+
+
+def test_what_a_call_gives_may_depend_on_an_extent_that_a_later_line_determines():
+    text = """#[version = "0.0.5"]
+def @main(%one: Tensor[(1,), float32]) {
+  fn (%x) { let %y: Tensor[(k,), float32] = %x; let %s = squeeze(%y); let %z: Tensor[(k,), float32] = %one; %s }
+}"""
+    type_ = infer_type(parse(text, OPERATORS, "m.relay"))["main"].checked_type
+    assert str(type_.ret_type) == "fn (Tensor[(1,), float32]) -> float32"
 
 
 def test_conflicts_name_the_inputs_that_disagree():

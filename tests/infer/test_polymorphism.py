@@ -52,6 +52,10 @@ def let_types(text):
         ),
         ("let %id: fn (int32) -> int32 = fn (%x) { %x }; %id(1)", {"id": "fn (int32) -> int32"}),
         ("let %f = fn (%x) { add(%x, 1) }; %f(1)", {"f": "fn (int32) -> int32"}),
+        (  # the projection waits until the choice says what %t is
+            "let %f = fn (%t, %a, %b) { let %p = %t.0; let %q = if (True) { %t } else { (%a, %b) }; %p }; 1",
+            {"f": "fn [a, b]((a, b), a, b) -> a", "p": "a", "q": "(a, b)"},
+        ),
         ("let %r = ref(fn (%x) { %x }); ref_read(%r)(1)", {"r": "ref(fn (int32) -> int32)"}),
         (
             "let %len = fn (%l) { match (%l) { Nil => 0, Cons(_, %t) => 1 + %len(%t) } }; %len(Cons(1f, Nil))",

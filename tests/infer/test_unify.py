@@ -2,7 +2,7 @@
 
 import pytest
 
-from relay.arith.expr import Symbol
+from relay.arith.expr import Symbol, maximum
 from relay.infer.unification.join import join
 from relay.infer.unification.unify import Mode, Undecided, Unifier, place_of
 from relay.ir.types import (
@@ -282,3 +282,9 @@ def test_a_choice_may_decide_an_extent_or_a_type():
     assert join(unifier, tensor(n), tensor(3)) == tensor(3)
     assert unifier.extent(n) == 3
     assert unifier.zonk(join(unifier, hole, INT)) is INT
+
+
+def test_extents_that_are_equal_whatever_they_are_leave_nothing_to_check():
+    unifier = Unifier()
+    assert unifier.relate(tensor(maximum(N, 0)), tensor(N), Mode.EXACT) is None
+    assert unifier.undecided == []

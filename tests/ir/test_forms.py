@@ -415,6 +415,7 @@ def test_an_expression_becomes_a_main_function() -> None:
     function = Function((X,), X)
     assert IRModule.from_expr(function)["main"] is function
     assert IRModule.from_expr(Tuple((Y, X)))["main"].params == (Y, X)
+    assert refusal(lambda: IRModule.from_expr("x")).message == "what becomes the main function is not an expression"  # type: ignore[arg-type]
 
 
 def test_uses_and_chains_of_lets() -> None:

@@ -1,5 +1,6 @@
 """Where shared nodes are evaluated, walks, and well-formedness."""
 
+from relay.base.span import Source, Span
 from relay.ir.expr import Call, Clause, Function, GlobalVar, If, Let, Match, PatternVar, Tuple, TupleGetItem, Var, const
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite
@@ -36,6 +37,14 @@ def test_a_node_of_a_closure_and_of_its_outside_runs_before_the_closure():
     closure = Function((Var("y"),), shared)
     pair = Tuple((closure, shared))
     assert scopes(pair).root.order == [shared, closure, pair]
+
+
+def test_what_a_shared_node_uses_is_used_once():
+    inner = Tuple(())
+    shared = Tuple((inner,))
+    found = scopes(Tuple((shared, shared)))
+    assert (found.uses(shared), found.uses(inner)) == (2, 1)
+    assert [each for each in found.root.order if each is shared] == [shared]
 
 
 def test_a_let_stands_between_its_value_and_its_body():
@@ -124,6 +133,14 @@ def test_a_variable_out_of_its_scope():
     clause = Clause(PatternVar(x), x)
     assert reasons(Tuple((Match(const(1), (clause,)), x))) == outside
     assert reasons(IRModule.from_expr(Function((), x))) == ["%x is not bound"]
+
+
+def test_a_use_out_of_scope_is_told_with_its_place_or_else_that_of_what_uses_it():
+    use, user = Span(Source("m.py"), 3), Span(Source("m.py"), 4)
+    for of_variable, expected in ((use, use), (None, user)):
+        program = IRModule.from_expr(Function((), Tuple((Var("x", span=of_variable),), span=user)))
+        (reason,) = well_formed(program)
+        assert reason.span == expected
 
 
 def test_what_is_well_formed():

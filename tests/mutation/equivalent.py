@@ -2,6 +2,8 @@
 
 EQUIVALENT: dict[str, str] = {
     "arith/bounds.py _floor_mod: largest < 0 → largest <= 0": "the end of a divisor is never 0",
+    "arith/bounds.py _floor_mod: smallest > 0 → smallest >= 0": "the end of a divisor is never 0",
+    "arith/bounds.py _sum: coefficient < 0 → coefficient <= 0": "a sum has no term whose coefficient is 0",
     "arith/expr.py add: if not right_terms and (not right_constant) → if False": "the long way gives the same sum",
     "arith/expr.py floor_divide: if right == 1 → if False": "the long way takes every multiple of 1 out",
     "arith/expr.py floor_divide: right > 0 → right >= 0": "0 was refused before",
@@ -9,7 +11,18 @@ EQUIVALENT: dict[str, str] = {
     "forms/node_types.py NodeTypes.postpone: if self.unifier.postponed → if True": "there is nothing to take then",
     "infer/own_functions.py with_own_functions: if not any(map(_is_open, order)) → if False": "what is made of the same"
     " parts is the same",
+    "ir/sharing.py _innermost_around: left.depth >= right.depth → left.depth > right.depth": "both go up in the end",
+    "ir/sharing.py _open: 1 → 2": "only the order of depths matters",
+    "ir/structural.py _Canonical._dimension: case _ → no such case": "there are no other dimensions",
+    "ir/structural.py _Canonical._inner: case Var() | GlobalVar() | Constant() | Constructor() | Op() → no such case": "leaves were encoded before",  # noqa: E501
+    "ir/type_compatibility.py compatible: if one is other → if False": "the long way finds nothing either",
+    "normalize/continuation_passing.py _Conversion._outermost_first: if inner → if True": "there is nothing to note",
+    "normalize/continuation_passing.py _Conversion._retyped: if type_ is None → if False": "it gives None, too",
+    "normalize/graph_normal_form.py to_graph_normal_form: if not lets → if False": "the long way finds nothing either",
     "unification/generalise.py quantified: if mismatch is not None → if False": "a new type variable contains nothing",
+    "unification/known.py annotated_type: if var.type_annotation is None → if False": "no type has nothing unknown",
+    "unification/unify.py Unifier.relate: if found is expected → if False": "the first step says the same",
+    "unification/unify.py Unifier.zonk: if not self.bindings and (not self.extents) → if False": "nothing is put in",
     "normalize/a_normal_form.py _outermost_first: if not (isinstance(node, Function) and node.attrs.get('Primitive'))"
     " → if True": "names inside a primitive function are asked for by nobody",
     "normalize/continuation_passing.py _Conversion._handing: 0 → 1": "all ways of a choice go on alike",
