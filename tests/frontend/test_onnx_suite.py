@@ -62,3 +62,12 @@ def test_a_slice_of_them_passes_with_symbols_for_extents(cases, passing):
     assert not {name: each for name, each in found.items() if each.kind in ("wrong", "crashed")}
     refused = [name for name, each in found.items() if each.kind == "refused"]
     assert len(refused) <= 0.06 * len(chosen), refused
+
+
+@pytest.mark.parametrize("name", [
+    "test_linear_attention_gated_delta", "test_linear_attention_decode_step",  # a loop over what has extents n // 4
+    "test_attention_4d_padded_kv_bf16",  # pads that are extents
+    "test_split_to_sequence_1",  # parts as wide as a symbol says
+])  # fmt: skip
+def test_what_is_computed_from_extents_is_known(cases, name):
+    assert run_case(cases[name], compiled=False, symbolic=True).kind == "passed"

@@ -14,6 +14,7 @@ from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.shared.control.branches import scalar_truth
 from relay.frontend.shared.control.collecting import Collector, collector
 from relay.frontend.shared.control.loops import Exprs, extent_of, loop, settled, variables
+from relay.frontend.shared.control.named_extents import with_named_extents
 from relay.frontend.shared.node import Result, converter
 from relay.frontend.shared.structures import declared, expr_of, is_known
 from relay.frontend.shared.value import Item, Value
@@ -247,4 +248,7 @@ _SCAN_ATTRIBUTES = (
     "scan_output_directions",
 )  # fmt: skip
 
-LOOPS: tuple[Converter, ...] = (converter("Loop", _loop, "body"), converter("Scan", _scan, "body", *_SCAN_ATTRIBUTES))
+LOOPS: tuple[Converter, ...] = (
+    converter("Loop", with_named_extents(_loop), "body"),
+    converter("Scan", with_named_extents(_scan), "body", *_SCAN_ATTRIBUTES),
+)

@@ -169,7 +169,9 @@ def _split(node: OnnxNode) -> Result:
 
 def _cut(node: OnnxNode, value: Value, axis: int, step: Expr, *, drop: bool) -> Expr:
     """As many parts as the run says."""
-    others = (*value.shape[:axis], *value.shape[axis + 1 :])
+    # The function that makes the list has no parameter to tell symbols by.
+    extents = [extent if isinstance(extent, int) else ANY for extent in value.shape]
+    others = (*extents[:axis], *extents[axis + 1 :])
     front = (axis, *(each for each in range(value.rank) if each != axis))
     turned = transpose(value.expr, front) if axis else value.expr
     whole = with_known_type(Var("whole", node.type_of(turned)))

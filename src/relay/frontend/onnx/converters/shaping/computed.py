@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from relay.arith.expr import add as add_extents
 from relay.frontend.onnx.node import OnnxNode
 from relay.frontend.shared.places.computed_axes import (
     LONG,
@@ -118,12 +119,21 @@ def padded(node: OnnxNode, mode: str) -> Expr:
         axes, axes_count = entries(node, 3, "axes")
     if count != 2 * axes_count:
         node.unsupported(f"with {count} pads for {axes_count} axes")
+    known, axes_known = node.value(1).known, axes is None or is_plain(node, 3)
     widths = transpose(reshape(pads, (2, axes_count)), (1, 0))
     if axes is not None:
         places = check_indices(axes, (value.rank,), f"{node.operator} {node.name}")
         places = broadcast_to(reshape(places, (axes_count, 1)), (axes_count, 2))
         widths = scatter_elements(const(np.zeros((value.rank, 2), np.int64)), places, widths, 0)
-    return dyn.pad(value.expr, widths, padding_value(node), mode)
+    result = dyn.pad(value.expr, widths, padding_value(node), mode)
+    if known is None or not axes_known:
+        return result
+    # The pads are extents, so those of the result are, too.
+    chosen = range(value.rank) if axes is None else [a % value.rank for a in node.integers(3, "axes")]
+    amounts = node.extents(1, "pads")
+    more = {axis: add_extents(*amounts[place::axes_count]) for place, axis in enumerate(chosen)}
+    shape = tuple(add_extents(extent, more.get(axis, 0)) for axis, extent in enumerate(value.shape))
+    return reshape(result, shape, allowzero=True)
 
 
 def padding_value(node: OnnxNode) -> Expr:
