@@ -377,3 +377,24 @@ def test_a_damaged_file_is_a_clear_error(saved: Path, size: int):
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     run_page("from_pytorch.md", tmp_path)
+
+
+def test_amounts_of_a_pad_may_be_computed_from_extents():
+    class Whole(nn.Module):
+        def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+            rows = x.shape[0]
+            images = x[None]
+            around = [nn.functional.pad(images, (0, 0, 0, rows // 2), mode) for mode in ("replicate", "circular")]
+            return (
+                nn.functional.pad(x, (1, 0, 0, -rows % 4), value=2.5),
+                nn.functional.pad(x, (0, 0, 0, 9 - rows)),
+                *around,
+            )
+
+    network = Whole()
+    module, _ = from_pytorch(network, (torch.randn(6, 3),), dynamic_shapes=({0: Dim.AUTO},))
+    run = relay.build(module)
+    for rows in (6, 8, 11):
+        x = torch.randn(rows, 3)
+        for mine, theirs in zip(run(x.numpy()), network(x), strict=True):
+            np.testing.assert_array_equal(mine, theirs)

@@ -181,6 +181,7 @@ class GraphImporter:
             common,
             self._graph,
             self._builder.made,
+            lambda extents: self._builder.known("extents", _elements(extents), span).expr,
         )
 
     def _graph(self, module: fx.GraphModule, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
@@ -243,6 +244,10 @@ class GraphImporter:
         if str(tensor.layout) != "torch.strided":
             raise Unsupported(f"a tensor of layout {tensor.layout}")
         return TensorType(tuple(self._extents.of(each) for each in tensor.shape), _known_type(tensor.dtype))
+
+
+def _elements(extents: Sequence[IntExpr]) -> np.ndarray[Any, Any]:
+    return np.array(extents, np.int64 if all(isinstance(each, int) for each in extents) else object)
 
 
 def number_value(array: np.ndarray[Any, Any]) -> Value:

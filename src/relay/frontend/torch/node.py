@@ -27,12 +27,14 @@ class TorchNode(shared.Node):
 
     `types` are those that PyTorch gives the outputs. `common_dtype` is the type that PyTorch brings the first two
     inputs to. `import_graph` imports a graph that stands among the arguments, `made` gives it what the converter made.
+    `tensor_of` makes extents a tensor, int64[k].
     """
 
     types: tuple[TensorType | None, ...]
     common_dtype: Callable[[], DType]
     import_graph: Callable[[GraphModule, Sequence[Value]], tuple[Value, ...] | None]
     made: Callable[[Expr, TensorType], Value]
+    tensor_of: Callable[[Sequence[IntExpr]], Expr]
 
     # Outputs
 

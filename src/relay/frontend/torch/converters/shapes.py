@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from relay.frontend.shared.node import Result
 from relay.frontend.shared.places.slicing import FAR, slice_axes
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr, const
+from relay.ops import dyn
 from relay.ops.indexing.index import take
 from relay.ops.manipulation import shape
 from relay.ops.manipulation.combine import concatenate, split, stack
@@ -19,6 +21,8 @@ from relay.ops.manipulation.pad import pad
 from relay.ops.manipulation.tile import broadcast_to, tile
 from relay.ops.manipulation.transpose import reverse, transpose
 from relay.ops.nn.space_depth import depth_to_space
+
+Amount = TypeVar("Amount", bound=IntExpr)
 
 
 def _reshape(node: TorchNode) -> Result:
@@ -125,9 +129,9 @@ def _flip(node: TorchNode) -> Result:
 _MODES = {"reflect": "reflect", "replicate": "edge"}
 
 
-def _widths(rank: int, amounts: Sequence[int]) -> list[tuple[int, int]]:
+def _widths(rank: int, amounts: Sequence[Amount]) -> list[tuple[Amount | int, Amount | int]]:
     """PyTorch says what comes before and after the last axis, then the one before it, …."""
-    widths = [(0, 0)] * rank
+    widths: list[tuple[Amount | int, Amount | int]] = [(0, 0)] * rank
     for position in range(len(amounts) // 2):
         widths[rank - 1 - position] = amounts[2 * position], amounts[2 * position + 1]
     return widths
@@ -135,7 +139,9 @@ def _widths(rank: int, amounts: Sequence[int]) -> list[tuple[int, int]]:
 
 def _pad(node: TorchNode) -> Result:
     """Negative amounts cut."""
-    mode, value = node.text("mode", "constant"), node.value(0)
+    mode, value, amounts = node.text("mode", "constant"), node.value(0), node.extents_of("pad")
+    if not all(isinstance(each, int) for each in amounts):
+        return _padded_by_extents(node, mode, amounts)
     widths = _widths(value.rank, node.ints("pad"))
     if not any(before or after for before, after in widths):
         return value
@@ -146,6 +152,17 @@ def _pad(node: TorchNode) -> Result:
     if mode not in _MODES:
         node.unsupported(f"with the mode {mode!r}")
     return pad(value.expr, widths, pad_mode=_MODES[mode])
+
+
+def _padded_by_extents(node: TorchNode, mode: str, amounts: Sequence[IntExpr]) -> Expr:
+    """Amounts that are computed from extents."""
+    known = {**_MODES, "constant": "constant", "circular": "wrap"}
+    if mode not in known:
+        node.unsupported(f"with the mode {mode!r}")
+    value = node.value(0)
+    around = const(node.number(1, node.float("value", 0.0)), value.dtype)
+    widths = shape.reshape(node.tensor_of([each for pair in _widths(value.rank, amounts) for each in pair]), (-1, 2))
+    return dyn.pad(value.expr, widths, around, known[mode])
 
 
 def _wrapped(node: TorchNode, widths: Sequence[tuple[int, int]]) -> Expr:
