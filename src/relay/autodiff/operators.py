@@ -51,7 +51,9 @@ def _summed(entry: Expr, argument: Expr) -> Expr:
     if not isinstance(wanted, TensorType) or not isinstance(found, TensorType) or found.shape == wanted.shape:
         return entry
     leading = len(found.shape) - len(wanted.shape)
-    if any(mine not in (whole, 1) for mine, whole in zip(wanted.shape, found.shape[leading:], strict=True)):
+    # An extent that is not known is repeated only to one that is: else the run has checked that both are the same.
+    pairs = zip(wanted.shape, found.shape[leading:], strict=True)
+    if any(mine != whole and not isinstance(mine, int) and isinstance(whole, int) for mine, whole in pairs):
         raise RelayError(
             rule="no-gradient", message="only the run knows along which axes this was repeated", span=argument.span,
             found=f"{wanted}, and a gradient of type {found}", expected="extents that are known to be the same, or 1",

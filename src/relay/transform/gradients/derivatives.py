@@ -26,6 +26,7 @@ from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.monomorphize import Monomorphize
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
+from relay.transform.gradients.stores import without_refs
 
 _TO_FIRST_ORDER = (
     RemoveUnusedFunctions, SpecializeFunctions, LiftCalledFunctions, Monomorphize, Defunctionalization,
@@ -88,7 +89,7 @@ def _prepared(module: IRModule) -> IRModule:
     prepared = typed.with_functions({name: _with_named_callees(each) for name, each in typed.functions.items()})
     for each in _TO_FIRST_ORDER:
         prepared = each(prepared)
-    return prepared
+    return without_refs(RemoveUnusedFunctions(prepared))
 
 
 def _with_named_callees(function: Function) -> Function:
