@@ -51,9 +51,8 @@ def _summed(entry: Expr, argument: Expr) -> Expr:
     if not isinstance(wanted, TensorType) or not isinstance(found, TensorType) or found.shape == wanted.shape:
         return entry
     leading = len(found.shape) - len(wanted.shape)
-    # An extent that is not known is repeated only to one that is: else the run has checked that both are the same.
     pairs = zip(wanted.shape, found.shape[leading:], strict=True)
-    if any(mine != whole and not isinstance(mine, int) and isinstance(whole, int) for mine, whole in pairs):
+    if any(mine != whole and not isinstance(mine, int) for mine, whole in pairs):  # a number is repeated if it is 1
         raise RelayError(
             rule="no-gradient", message="only the run knows along which axes this was repeated", span=argument.span,
             found=f"{wanted}, and a gradient of type {found}", expected="extents that are known to be the same, or 1",

@@ -24,13 +24,13 @@ from relay.ops.framework.build import Argument, Shape, as_expr, call, dimensions
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.layout_rule import Elementwise, OwnLayout
 from relay.ops.framework.record import (
-    NO_GRADIENT_YET,
     PIECEWISE_CONSTANT,
     FromValues,
     FusionKind,
     OperatorRecord,
     StaticOf,
     define,
+    gradient_above,
 )
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, to_dtype
@@ -231,7 +231,7 @@ ARANGE = define(
     layout=OwnLayout("it has one axis of its own"),
     extents=FromValues(_arange_extents, _ARANGE_FAILURES),
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=gradient_above("creation", "of_arange"),
     batch=DEPENDS_ON_VALUES,
     scale=SCALES_NOTHING,
     support_level=3,

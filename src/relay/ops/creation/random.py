@@ -32,12 +32,12 @@ from relay.ops.framework.build import Argument, Shape, TupleWrapper, as_expr, di
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import (
-    NO_GRADIENT_YET,
     FusionKind,
     Gradient,
     NotDifferentiable,
     OperatorRecord,
     define,
+    gradient_above,
 )
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
@@ -202,12 +202,13 @@ THREEFRY_SPLIT = _record(
     compute=lambda _, inputs, __: split_tensors(inputs[0], "split"),
 )  # fmt: skip
 UNIFORM = _record(
-    "uniform", "The next key, and numbers spread evenly from a low one to below a high one.", NO_GRADIENT_YET,
+    "uniform", "The next key, and numbers spread evenly from a low one to below a high one.",
+    gradient_above("creation", "of_uniform"),
     {"low": "a number", "high": "a number"}, attributes=DistributionAttributes, type_rule=_distribution_rule,
     meaning=_uniform_meaning, compute=_uniform_compute, floating_point=FloatingPointClass.ROUNDING,
 )  # fmt: skip
 NORMAL = _record(
-    "normal", "The next key, and normally distributed numbers.", NO_GRADIENT_YET,
+    "normal", "The next key, and normally distributed numbers.", gradient_above("creation", "of_normal"),
     {"mean": "a number", "scale": "a number: the standard deviation"}, attributes=DistributionAttributes,
     type_rule=_distribution_rule, meaning=_normal_meaning, compute=_normal_compute,
     floating_point=FloatingPointClass.ROUNDING,

@@ -17,7 +17,7 @@ from relay.ops.dyn.extents import LONG, OWN_SHAPE, refuse, told
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.framework.build import Argument, as_expr, call, known_dtype
 from relay.ops.framework.elementwise import INTEGERS
-from relay.ops.framework.record import NO_GRADIENT_YET, FromValues, FusionKind, define
+from relay.ops.framework.record import FromValues, FusionKind, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, to_dtype
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -163,7 +163,7 @@ PAD = define(
     layout=OWN_SHAPE,
     extents=FromValues(_extents, _FAILURES),
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=gradient_above("dynamic", "of_pad"),
     batch=DEPENDS_ON_VALUES,
     scale=NO_SCALE_YET,
     support_level=2,

@@ -11,7 +11,7 @@ from relay.ir.types import ANY, TensorType, Type
 from relay.ops.dyn.extents import LONG, OWN_SHAPE, entries, refuse, shape_rank, told
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.framework.build import Argument, call
-from relay.ops.framework.record import NO_GRADIENT_YET, FromValues, FusionKind, define
+from relay.ops.framework.record import FromValues, FusionKind, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -80,7 +80,7 @@ TRANSPOSE = define(
     layout=OWN_SHAPE,
     extents=FromValues(_extents, _FAILURES),
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=gradient_above("dynamic", "of_transpose"),
     batch=DEPENDS_ON_VALUES,
     scale=MOVES_ELEMENTS,
     support_level=3,

@@ -184,6 +184,7 @@ def same_gradient(call: Call, given: Expr) -> tuple[Expr | None, ...]:
 
 PIECEWISE_CONSTANT = NotDifferentiable("its value does not change with a small change of its inputs")
 PRIMITIVE = NoFormula("nobody has written it by other operators")
+BEHIND_DIFFERENTIATION = NotYetDifferentiable("passes make it of operators that have one, of derivatives too")
 NO_GRADIENT_YET = NotYetDifferentiable("nobody has written it")
 
 

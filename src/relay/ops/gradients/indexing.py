@@ -14,10 +14,12 @@ from relay.ops.elementwise.comparison import equal, greater_equal, less, where
 from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import add, divide, floor_mod, logical_and, maximum, minimum, subtract
 from relay.ops.framework.build import as_expr
+from relay.ops.gradients.scattering import combined
 from relay.ops.gradients.shared import extents_of, fields_of, kept_where, rank_of, tensor_of, zeros_of
 from relay.ops.indexing.coordinates import MeshgridAttributes, grid_axes
 from relay.ops.indexing.index import GatherAttributes, GatherNDAttributes, TakeAttributes, gather, gather_nd
 from relay.ops.indexing.scatter import (
+    MODES,
     ScatterAttributes,
     ScatterElementsAttributes,
     ScatterNDAttributes,
@@ -133,7 +135,14 @@ def _scattered(call: Call, given: Expr, axis: int, mode: str, include_self: bool
     if mode in ("add", "mean"):
         return given if include_self else scatter(given, indices, zeros_of(updates), axis), None, taken
     if mode != "update":
-        raise _not_yet(call, f"by `{mode}`")
+        first = data if include_self else scatter(data, indices, _identities(updates, mode), axis)
+        by_data, by_updates = combined(
+            first, updates, call, given, mode,
+            lambda to, what, how: scatter_elements(to, indices, what, axis, how), lambda of: gather(of, axis, indices),
+        )  # fmt: skip
+        if not include_self:
+            by_data = scatter(by_data, indices, zeros_of(updates), axis)
+        return by_data, None, kept_where(is_inside, by_updates)
     shape = extents_of(updates)
     if shape is None:
         raise _not_yet(call, "of updates of unknown extents")
@@ -148,13 +157,19 @@ def of_scatter_nd(call: Call, given: Expr) -> Entries:
     data, indices, updates = call.args
     if call.attrs.mode == "mean":
         given = _by_counts(given, scatter_nd(_ones_of(data), indices, _ones_of(updates), mode="add"))
-    elif call.attrs.mode != "add":
-        raise _not_yet(call, f"by `{call.attrs.mode}`")
+    elif call.attrs.mode == "update":
+        raise _not_yet(call, "by `update`")
     rows = [_row(indices, at) for at in range(_count_of(indices))]
     inside = [_is_inside(row, _extent(data, at, row)) for at, row in enumerate(rows)]
     outer = rank_of(indices) - 1
     is_inside = expand_dims(all_of(concatenate(inside, 0), (0,)), outer, rank_of(updates) - outer)
-    return given, None, kept_where(is_inside, gather_nd(given, indices))
+    if call.attrs.mode in ("add", "mean"):
+        return given, None, kept_where(is_inside, gather_nd(given, indices))
+    by_data, by_updates = combined(
+        data, updates, call, given, call.attrs.mode,
+        lambda to, what, how: scatter_nd(to, indices, what, how), lambda of: gather_nd(of, indices),
+    )  # fmt: skip
+    return by_data, None, kept_where(is_inside, by_updates)
 
 
 def _is_inside(indices: Expr, extent: Expr) -> Expr:
@@ -173,6 +188,14 @@ def _extent(data: Expr, axis: int, like: Expr) -> Expr:
 
 def _ones_of(like: Expr) -> Expr:
     return add(cast(zeros_of(like), DType.INT64), const(1, DType.INT64))
+
+
+def _identities(like: Expr, mode: str) -> Expr:
+    """What `mode` makes nothing of, in place of elements that only their updates decide."""
+    dtype = tensor_of(like).dtype
+    identity = MODES[mode].identity
+    assert identity is not None
+    return add(zeros_of(like), const(identity(dtype), dtype))
 
 
 def _by_counts(given: Expr, counts: Expr) -> Expr:

@@ -7,13 +7,14 @@ from typing import Any
 
 from relay.ir.expr import Call, Expr, const
 from relay.ops.creation.create import ones_like
+from relay.ops.creation.triangle import trilu
 from relay.ops.elementwise.comparison import equal
 from relay.ops.elementwise.convert import cast_like
-from relay.ops.elementwise.elementwise_binary import divide, multiply, subtract
+from relay.ops.elementwise.elementwise_binary import add, divide, multiply, subtract
 from relay.ops.gradients.shared import extents_of, rank_of, tensor_of
-from relay.ops.manipulation.shape import expand_dims, in_shape_of
+from relay.ops.manipulation.shape import expand_dims, in_shape_of, reshape
 from relay.ops.manipulation.tile import broadcast_to, broadcast_to_like
-from relay.ops.manipulation.transpose import reverse
+from relay.ops.manipulation.transpose import reverse, transpose
 from relay.ops.reduction.reduce import prod, reduced_axes
 from relay.ops.reduction.reduce import sum as sum_over
 from relay.ops.reduction.scan import ScanAttributes, cumprod, cumsum
@@ -61,6 +62,27 @@ def of_cumsum(call: Call, given: Expr) -> Entries:
     axis = 0 if call.attrs.axis is None else call.attrs.axis
     back = reverse(cumsum(reverse(given, axis), axis, exclusive=call.attrs.exclusive), axis)
     return (in_shape_of(back, call.args[0]),)
+
+
+def of_cumprod(call: Call, given: Expr) -> Entries:
+    """By element k: the product of those before it, times the sum over each result i behind of its output gradient
+    and the product of the elements between k and i. Nothing is divided, so zeros are no matter; in n * n elements."""
+    attributes = call.attrs
+    assert isinstance(attributes, ScanAttributes)
+    data, exclusive = cast_like(call.args[0], given), attributes.exclusive
+    if attributes.axis is None:
+        data = reshape(data, (-1,))
+    axis, rank = (attributes.axis or 0) % rank_of(data), rank_of(data)
+    order = [*(each for each in range(rank) if each != axis), axis]
+    data, back = transpose(data, order), transpose(given, order)
+    wide = multiply(expand_dims(ones_like(data), rank), expand_dims(data, rank - 1))  # [.., k, j] is element j
+    ones = ones_like(wide)
+    between = add(trilu(wide, const(1), upper=True), trilu(ones, const(0), upper=False))  # 1 for j <= k
+    products = trilu(cumprod(between, rank, exclusive=exclusive), const(int(exclusive)), upper=True)
+    behind = sum_over(multiply(products, expand_dims(back, rank - 1)), axis=rank)
+    found = multiply(cumprod(data, rank - 1, exclusive=True), behind)
+    found = in_shape_of(transpose(found, [order.index(at) for at in range(rank)]), call.args[0])
+    return (cast_like(found, call.args[0]),)
 
 
 def of_variance(call: Call, given: Expr) -> Entries:

@@ -23,7 +23,7 @@ from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.elementwise import broadcast_index
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import (
-    NO_GRADIENT_YET,
+    BEHIND_DIFFERENTIATION,
     FusionKind,
     OperatorRecord,
     PrecisionRule,
@@ -321,7 +321,7 @@ DENSE_PACK = _product(
     "nn.contrib_dense_pack", "Dense with a weight packed into blocks of output units, padded with zeros.", 10,
     inputs={"data": "[.., k]", "weight": "[ceil(units / n), k, n]"}, attributes=DensePackAttributes,
     type_rule=_dense_pack_rule, meaning=_dense_pack_meaning, compute=_dense_pack_compute,
-    batch=RowsTimesMatrix(), scale=PACKED_WEIGHT, gradient=NO_GRADIENT_YET,
+    batch=RowsTimesMatrix(), scale=PACKED_WEIGHT, gradient=BEHIND_DIFFERENTIATION,
 )  # fmt: skip
 
 MATRIX_PRODUCTS: tuple[OperatorRecord, ...] = (DENSE, MATMUL, BATCH_MATMUL, DENSE_PACK)

@@ -26,7 +26,6 @@ from relay.ops.framework.elementwise import counted
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import parse_layout, relayout
 from relay.ops.framework.record import (
-    NO_GRADIENT_YET,
     FusionKind,
     Gradient,
     OperatorRecord,
@@ -86,7 +85,7 @@ def _rule(run: RelationRun, attributes: Any) -> Type:
     return TensorType(out.shape({**extents, **dict(zip(AXES, counts, strict=True))}), data.dtype)
 
 
-def _bounds(i: Any, size: Any, count: Any) -> tuple[Any, Any]:
+def window_bounds(i: Any, size: Any, count: Any) -> tuple[Any, Any]:
     """The window `[start, end)` of result element `i`."""
     return (i * size) // count, ceil_divide((i + 1) * size, count)
 
@@ -97,9 +96,9 @@ def _meaning(maximum: bool, attributes: Any, data: Array) -> Array:
     counts = _counts(attributes, dict(zip("NCHW", x.shape, strict=True)))
     result = np.empty((*x.shape[:2], *counts), x.dtype)
     for row in range(counts[0]):
-        top, bottom = _bounds(row, x.shape[2], counts[0])
+        top, bottom = window_bounds(row, x.shape[2], counts[0])
         for column in range(counts[1]):
-            left, right = _bounds(column, x.shape[3], counts[1])
+            left, right = window_bounds(column, x.shape[3], counts[1])
             window = x[:, :, top:bottom, left:right]
             with np.errstate(all="ignore"):
                 result[:, :, row, column] = (
@@ -126,7 +125,7 @@ def _compute(maximum: bool, name: str, attributes: Any, inputs: tuple[te.Tensor]
     def window(at: Any) -> dict[str, tuple[IntExpr, IntExpr]]:
         return {
             axis: (at[axis] * windows[axis], (at[axis] + 1) * windows[axis]) if whole[axis]
-            else _bounds(at[axis], sizes[axis], counts[axis])
+            else window_bounds(at[axis], sizes[axis], counts[axis])
             for axis in AXES
         }  # fmt: skip
 
@@ -160,7 +159,7 @@ def _record(
     attributes: type[Attributes],
     maximum: bool,
     level: int,
-    gradient: Gradient = NO_GRADIENT_YET,
+    gradient: Gradient,
 ) -> OperatorRecord:
     return define(
         f"nn.{name}",
@@ -204,9 +203,15 @@ ADAPTIVE_MAX_POOL2D = _record(
     AdaptivePool2DAttributes,
     True,
     10,
+    gradient_above("resampling", "of_adaptive_max_pool"),
 )
 ADAPTIVE_AVG_POOL2D = _record(
-    "adaptive_avg_pool2d", "The mean of each of a given number of windows.", AdaptivePool2DAttributes, False, 10
+    "adaptive_avg_pool2d",
+    "The mean of each of a given number of windows.",
+    AdaptivePool2DAttributes,
+    False,
+    10,
+    gradient_above("resampling", "of_adaptive_avg_pool"),
 )
 
 ADAPTIVE_POOLS: tuple[OperatorRecord, ...] = (

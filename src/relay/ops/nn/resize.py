@@ -35,7 +35,7 @@ from relay.ops.framework.build import Argument, call, dimensions, optional_dtype
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import Layout, parse_layout, relayout
-from relay.ops.framework.record import NO_GRADIENT_YET, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, PrecisionRule, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -285,6 +285,11 @@ def _meaning(rule: Rule, attributes: Resizing, data: Array) -> Array:
     return relayout(to_dtype(_rounded_result(x, result.dtype), result.dtype), plain, layout)
 
 
+def sampling_matrix(sampling: Sampling) -> Array:
+    """How much [count, size] each element of the result takes of each element of the data."""
+    return _resampled(np.eye(sampling.size), 0, sampling, np.float64)
+
+
 def _resampled(x: Array, axis: int, sampling: Sampling, number: type) -> Array:
     taps = _taps(
         sampling, np.arange(sampling.count), lambda place: np.clip(place, 0, sampling.size - 1),
@@ -358,7 +363,7 @@ def _record(name: str, description: str, attributes: type[Attributes], rule: Rul
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
-        gradient=NO_GRADIENT_YET,
+        gradient=gradient_above("resampling", "of_resize"),
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         support_level=level,

@@ -36,7 +36,7 @@ from relay.ops.framework.build import Argument, call
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.layouts import parse_layout, relayout
-from relay.ops.framework.record import NO_GRADIENT_YET, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import BEHIND_DIFFERENTIATION, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import PACKED_WEIGHT
@@ -326,7 +326,7 @@ WINOGRAD_WEIGHT = define(
     layout=OwnLayout("it names its axes by their order"),
     floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=BEHIND_DIFFERENTIATION,
     batch=LAYS_OUT,
     scale=PACKED_WEIGHT,
     support_level=10,
@@ -344,7 +344,7 @@ WINOGRAD = define(
     floating_point=FloatingPointClass.ROUNDING,
     precision=PrecisionRule.WIDE,
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=BEHIND_DIFFERENTIATION,
     batch=LAYS_OUT,
     scale=PACKED_WEIGHT,
     support_level=10,

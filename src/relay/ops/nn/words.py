@@ -36,7 +36,7 @@ from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.layouts import parse_layout, relayout
-from relay.ops.framework.record import NO_GRADIENT_YET, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import BEHIND_DIFFERENTIATION, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype
 from relay.ops.framework.scale_role import PACKED_WEIGHT
@@ -270,7 +270,7 @@ def _product(name: str, description: str, **fields: Any) -> OperatorRecord:
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
-        gradient=NO_GRADIENT_YET,
+        gradient=BEHIND_DIFFERENTIATION,
         batch=LAYS_OUT,
         scale=PACKED_WEIGHT,
         support_level=10,
@@ -290,7 +290,7 @@ PACK_WORDS = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("its last axis is special"),
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=BEHIND_DIFFERENTIATION,
     batch=LAYS_OUT,
     scale=PACKED_WEIGHT,
     support_level=10,

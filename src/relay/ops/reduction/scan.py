@@ -21,7 +21,7 @@ from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.elementwise import NUMBERS
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import NO_GRADIENT_YET, FusionKind, Gradient, OperatorRecord, define, gradient_above
+from relay.ops.framework.record import FusionKind, Gradient, OperatorRecord, define, gradient_above
 from relay.ops.framework.reindex import reindexed
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, to_dtype
@@ -123,7 +123,12 @@ CUMSUM = _record(
     gradient_above("reduction", "of_cumsum"),
 )
 CUMPROD = _record(
-    "cumprod", "The product of all elements up to each one.", np.cumprod, BinaryOp.MULTIPLY, 1, NO_GRADIENT_YET
+    "cumprod",
+    "The product of all elements up to each one.",
+    np.cumprod,
+    BinaryOp.MULTIPLY,
+    1,
+    gradient_above("reduction", "of_cumprod"),
 )
 
 SCANS: tuple[OperatorRecord, ...] = (CUMSUM, CUMPROD)

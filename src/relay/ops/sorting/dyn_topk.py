@@ -17,7 +17,7 @@ from relay.ops.dyn.extents import LONG, OWN_SHAPE, refuse, told
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.framework.build import Argument, TupleWrapper, call, tuple_call
 from relay.ops.framework.elementwise import INTEGERS
-from relay.ops.framework.record import NO_GRADIENT_YET, FromValues, FusionKind, define
+from relay.ops.framework.record import FromValues, FusionKind, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -90,7 +90,7 @@ TOPK = define(
     layout=OWN_SHAPE,
     extents=FromValues(_extents, _FAILURES),
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=gradient_above("dynamic", "of_topk"),
     batch=DEPENDS_ON_VALUES,
     scale=MOVES_ELEMENTS,
     support_level=6,

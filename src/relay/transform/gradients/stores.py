@@ -54,17 +54,7 @@ from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, Scopes, let_chain, scopes
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.type_traversal import map_type, type_symbols
-from relay.ir.types import (
-    ANY,
-    FuncType,
-    RefType,
-    TensorType,
-    TupleType,
-    Type,
-    TypeCall,
-    scalar_type,
-    type_parts,
-)
+from relay.ir.types import ANY, FuncType, RefType, TensorType, TupleType, Type, TypeCall, scalar_type, type_parts
 from relay.ir.variables import bound_vars
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.ops.elementwise.elementwise_binary import add

@@ -1,0 +1,79 @@
+"""Gradients of operators whose places and extents only the run knows."""
+
+from __future__ import annotations
+
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.ir.expr import Call, Expr, Op, TupleGetItem, const
+from relay.ops.creation.create import shape_of
+from relay.ops.dyn.pad import DynPadAttributes
+from relay.ops.dyn.pad import pad as dyn_pad
+from relay.ops.dyn.reshape import reshape as dyn_reshape
+from relay.ops.dyn.transpose import transpose as dyn_transpose
+from relay.ops.elementwise.convert import cast, cast_like
+from relay.ops.elementwise.elementwise_binary import add, floor_mod, subtract
+from relay.ops.elementwise.elementwise_unary import negative
+from relay.ops.gradients.shared import rank_of, tensor_of, zeros_of
+from relay.ops.indexing.scatter import scatter_add
+from relay.ops.manipulation.combine import concatenate, stack
+from relay.ops.manipulation.shape import in_shape_of, reshape
+from relay.ops.reduction.reduce import sum as sum_over
+from relay.ops.sorting.dyn_topk import DynTopKAttributes, topk
+from relay.ops.sorting.sort import argsort
+
+Entries = tuple[Expr | None, ...]
+
+
+def of_transpose(call: Call, given: Expr) -> Entries:
+    """The axes back in their order."""
+    data, axes = call.args
+    rank = const(rank_of(data), tensor_of(axes).dtype)
+    from_front = cast(floor_mod(add(axes, rank), rank), DType.INT64)
+    return in_shape_of(dyn_transpose(given, argsort(from_front, 0, True, "int64")), data), None
+
+
+def of_pad(call: Call, given: Expr) -> Entries:
+    """What stands where the data do; all else adds up for the number."""
+    assert isinstance(call.attrs, DynPadAttributes)
+    data, widths, value = call.args
+    if call.attrs.pad_mode != "constant":
+        raise _not_yet(call, f"in mode `{call.attrs.pad_mode}`")
+    inside = in_shape_of(dyn_pad(given, negative(widths)), data)
+    return inside, None, cast_like(subtract(sum_over(given), sum_over(inside)), value)
+
+
+def of_tile(call: Call, given: Expr) -> Entries:
+    """The sum over all repetitions."""
+    data, reps = call.args
+    rank, (count,) = rank_of(data), tensor_of(reps).shape
+    if not isinstance(count, int):
+        raise _not_yet(call, "as often as an unknown number of axes says")
+    times, shape = cast(reps, DType.INT64), cast(shape_of(data), DType.INT64)
+    if count < rank:
+        times = concatenate([const([1] * (rank - count), "int64"), times], 0)
+    elif count > rank:
+        shape = concatenate([const([1] * (count - rank), "int64"), shape], 0)
+    whole = max(rank, count)
+    apart = dyn_reshape(given, reshape(stack([times, shape], 1), (-1,)), allowzero=True)
+    return in_shape_of(sum_over(apart, axis=list(range(0, 2 * whole, 2))), data), None
+
+
+def of_topk(call: Call, given: Expr) -> Entries:
+    """Back to where the elements stood; the places have no gradient."""
+    assert isinstance(call.attrs, DynTopKAttributes)
+    data, count = call.args
+    attributes = call.attrs
+    if attributes.ret_type == "indices":
+        return None, None
+    both = attributes.ret_type == "both"
+    own = TupleGetItem(given, 0) if both else given
+    places = TupleGetItem(call, 1) if both else topk(data, count, attributes.axis, "indices", attributes.is_ascend)
+    return scatter_add(zeros_of(data), cast(places, DType.INT64), own, attributes.axis % rank_of(data)), None
+
+
+def _not_yet(call: Call, what: str) -> RelayError:
+    assert isinstance(call.op, Op)
+    return RelayError(
+        rule="no-gradient", message=f"`{call.op.name}` {what} has no gradient yet", span=call.span,
+        found=str(call.attrs),
+    )  # fmt: skip

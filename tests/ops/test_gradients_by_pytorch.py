@@ -1,0 +1,107 @@
+"""Gradients where differences say nothing, at zeros and ties, and of what has no case of its own, by PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import relay
+from relay.ops.framework.build import as_expr
+
+GENERATOR = np.random.default_rng(2)
+WITH_ZEROS = np.array([[0.5, 0.0, -2.0, 3.0], [0.0, 1.5, 0.0, 2.0], [1.0, 2.0, 3.0, 4.0]])
+PLACES = np.array([[0, 2, 0, 1], [1, 1, 2, 0]])
+IMAGE = GENERATOR.standard_normal((2, 3, 5, 7))
+TIES = np.round(GENERATOR.uniform(0, 2, (2, 3, 5, 7)))
+
+Pair = tuple[Callable[..., Any], Callable[..., Any], tuple[np.ndarray, ...]]
+
+
+def _scatter(mode: str, theirs: str) -> Pair:
+    places = relay.const(PLACES, "int64")
+    return (
+        lambda x, u: relay.scatter_elements(x, places, u, 0, mode),
+        lambda x, u: x.scatter_reduce(0, torch.tensor(PLACES), u, theirs),
+        (WITH_ZEROS, np.array([[2.0, 0.0, 3.0, -1.0], [0.5, 0.0, 0.0, 3.0]])),
+    )
+
+
+def _image(mine: Callable[..., Any], theirs: Callable[..., Any], data: np.ndarray = IMAGE) -> Pair:
+    return mine, theirs, (data,)
+
+
+def _interpolated(mode: str, **others: Any) -> Callable[..., Any]:
+    return lambda x: torch.nn.functional.interpolate(x, (8, 4), mode=mode, **others)
+
+
+PAIRS: dict[str, Pair] = {
+    "running products with zeros": (
+        lambda x: relay.cumprod(x, 1), lambda x: x.cumprod(1), (WITH_ZEROS,)),
+    "running products of nothing": (lambda x: relay.cumprod(x, 0), lambda x: x.cumprod(0), (np.zeros((0, 3)),)),
+    "factors at places that repeat": _scatter("mul", "prod"),
+    "a linear resize": _image(
+        lambda x: relay.image.resize2d(x, (8, 4)), _interpolated("bilinear", align_corners=False)),
+    "a cubic resize": _image(
+        lambda x: relay.image.resize2d(
+            x, (8, 4), method="cubic", coordinate_transformation_mode="align_corners", cubic_alpha=-0.75),
+        _interpolated("bicubic", align_corners=True)),
+    "a resize by nearest elements": _image(
+        lambda x: relay.image.resize2d(
+            x, (8, 4), method="nearest_neighbor", coordinate_transformation_mode="asymmetric", rounding_method="floor"),
+        _interpolated("nearest")),
+    "means of windows that overlap": _image(
+        lambda x: relay.nn.adaptive_avg_pool2d(x, (3, 4)),
+        lambda x: torch.nn.functional.adaptive_avg_pool2d(x, (3, 4))),
+    "largest elements of windows that overlap": _image(
+        lambda x: relay.nn.adaptive_max_pool2d(x, (3, 4)),
+        lambda x: torch.nn.functional.adaptive_max_pool2d(x, (3, 4))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", PAIRS)
+def test_gradients_are_those_of_pytorch(title: str) -> None:
+    mine, theirs, arrays = PAIRS[title]
+    tensors = [torch.tensor(each, requires_grad=True) for each in arrays]
+    result = theirs(*tensors)
+    weights = np.random.default_rng(7).standard_normal(tuple(result.shape))
+    wanted = torch.autograd.grad((result * torch.tensor(weights)).sum(), tensors)
+    params = [relay.var(f"x{at}", shape=each.shape, dtype="float64") for at, each in enumerate(arrays)]
+    loss = relay.sum(as_expr(mine(*params)) * relay.const(weights, "float64"))
+    found = relay.build(relay.grad(relay.Function(params, loss)))(*arrays)
+    for own, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(own, other.numpy(), rtol=1e-6, atol=1e-9)
+
+
+def test_ties_in_a_window_share() -> None:
+    """As all choices of a largest element do here; PyTorch takes the first."""
+    x = relay.var("x", shape=(1, 1, 2, 3), dtype="float64")
+    loss = relay.sum(relay.nn.adaptive_max_pool2d(x, (1, 1)))
+    found = relay.build(relay.grad(relay.Function([x], loss), wrt=0))(np.array([[[[1.0, 2.0, 0.0], [2.0, 1.0, 0.0]]]]))
+    assert found.ravel().tolist() == [0.0, 0.5, 0.0, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_extremes_at_places_that_repeat(mode: str) -> None:
+    """One place with two updates of which one wins, one where the data stay, one where both share."""
+    x = relay.var("x", shape=(3,), dtype="float64")
+    u = relay.var("u", shape=(4,), dtype="float64")
+    sign = 1.0 if mode == "max" else -1.0
+    places = relay.const(np.array([0, 0, 1, 2]), "int64")
+    loss = relay.sum(relay.scatter_elements(x, places, u, 0, mode) * relay.const(np.array([1.0, 2.0, 4.0]), "float64"))
+    run = relay.build(relay.grad(relay.Function([x, u], loss)))
+    by_x, by_u = run(sign * np.array([1.0, 5.0, 2.0]), sign * np.array([3.0, 2.0, 4.0, 2.0]))
+    assert by_x.tolist() == [0.0, 2.0, 2.0]
+    assert by_u.tolist() == [1.0, 0.0, 0.0, 2.0]
+
+
+def test_random_numbers_change_with_what_they_are_spread_by() -> None:
+    low, high = (relay.var(name, shape=(), dtype="float64") for name in ("low", "high"))
+    _, numbers = relay.random.uniform(relay.random.threefry_key(3), (5,), "float64", low, high)
+    function = relay.Function([low, high], relay.sum(numbers))
+    by_low, by_high = relay.build(relay.grad(function))(1.0, 3.0)
+    np.testing.assert_allclose(by_low + by_high, 5.0)
+    np.testing.assert_allclose(by_low * 1.0 + by_high * 3.0, relay.build(function)(1.0, 3.0))
