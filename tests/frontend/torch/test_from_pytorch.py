@@ -322,6 +322,21 @@ def rewritten(path: Path, change: Callable[[str, bytes], bytes]) -> Path:
     return out
 
 
+def test_operators_that_pytorch_cannot_run_on_their_inputs_are_told(tmp_path: Path):
+    class Total(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.sum(1)
+
+    torch.export.save(torch.export.export(Total(), (torch.ones(2, 3),)), tmp_path / "model.pt2")
+
+    def beyond(_: str, data: bytes) -> bytes:
+        return re.sub(rb'("as_ints": \[)1(\])', rb"\g<1>7\2", data)
+
+    with pytest.raises(RelayError, match="cannot take the exported program apart") as caught:
+        from_pytorch(rewritten(tmp_path / "model.pt2", beyond))
+    assert "Dimension out of range" in str(caught.value)
+
+
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     program = torch.export.export(nn.Linear(3, 2), (torch.randn(4, 3),), dynamic_shapes=({0: Dim.AUTO},))

@@ -39,7 +39,14 @@ def functional_program(
     """
     with whole_recurrent_layers():
         program = _program(model, example_args, example_kwargs, dynamic_shapes)
-        return FunctionalProgram(program.run_decompositions(decompositions_without(kept)), _guards(program))
+        return FunctionalProgram(_taken_apart(program, kept), _guards(program))
+
+
+def _taken_apart(program: ExportedProgram, kept: Collection[str]) -> ExportedProgram:
+    try:
+        return program.run_decompositions(decompositions_without(kept))
+    except Exception as error:  # each operator is asked for its shape, and raises what it likes
+        raise _cannot_export("PyTorch cannot take the exported program apart", error) from error
 
 
 def _guards(program: ExportedProgram) -> Sequence[str]:
@@ -75,11 +82,14 @@ def _exported(
             module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes
         )
     except Exception as error:  # torch.export raises what the module raises, and much of its own
-        raise RelayError(
-            rule="cannot-export", message=f"torch.export cannot export {type(module).__name__}",
-            found=f"{type(error).__name__}: {_first_paragraph(str(error))}",
-            remedy="export it with torch.export.export, whose guide tells how, and give the program",
-        ) from error  # fmt: skip
+        raise _cannot_export(f"torch.export cannot export {type(module).__name__}", error) from error
+
+
+def _cannot_export(message: str, error: Exception) -> RelayError:
+    return RelayError(
+        rule="cannot-export", message=message, found=f"{type(error).__name__}: {_first_paragraph(str(error))}",
+        remedy="export it with torch.export.export, whose guide tells how, and give the program",
+    )  # fmt: skip
 
 
 def _first_paragraph(text: str) -> str:
