@@ -10,6 +10,8 @@ from relay.ir.module import IRModule
 
 LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 TREE = "type Tree { Leaf(int32, Tensor[(3,), float64]), Node(Tree, Tree) }\n"
+NO_GRADIENT = """
+    def @main(%x: Tensor[(4,), float32], %i: Tensor[(1,), int64]) { dyn.strided_slice(%x, %i, %i, %i) }"""
 
 PROGRAMS: dict[str, str] = {
     "a straight line": """
