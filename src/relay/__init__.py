@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from relay.base.version import VERSION as __version__
     from relay.driver.build import build
     from relay.driver.executors import create_executor
-    from relay.driver.gradients import grad, jvp, value_and_grad, vjp
+    from relay.driver.gradients import checkpoint, grad, jvp, value_and_grad, vjp
     from relay.driver.parameters import load_params, save_params
     from relay.driver.python_source import function, model
     from relay.driver.pytorch import compile
@@ -114,7 +114,7 @@ _HOMES = {
     "relay.base.target": ("Target", "register_target", "unregister_target"),
     "relay.driver.build": ("build",),
     "relay.driver.executors": ("create_executor",),
-    "relay.driver.gradients": ("grad", "jvp", "value_and_grad", "vjp"),
+    "relay.driver.gradients": ("checkpoint", "grad", "jvp", "value_and_grad", "vjp"),
     "relay.driver.parameters": ("load_params", "save_params"),
     "relay.driver.python_source": ("function", "model"),
     "relay.driver.pytorch": ("compile",),

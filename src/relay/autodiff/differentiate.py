@@ -3,7 +3,8 @@
 `gradient_of` a function is one function: its body forward, then backward. Each global function that it calls with
 something to differentiate becomes two, for those arguments: `@f_forward` gives its value with what the way back needs,
 `@f_pullback` takes that and the cotangent of the value, and gives the cotangents of the arguments. What a function
-keeps is a tuple, or a data type where the function is recursive, since then it keeps what its own calls kept.
+keeps is a tuple, or a data type where the function is recursive, since then it keeps what its own calls kept. One that
+`relay.checkpoint` gave keeps its arguments alone, and computes the rest again on the way back.
 
 The scheme is that of reverse mode by transposition (Pearlmutter and Siskind 2008), with closures made data before.
 """
@@ -30,6 +31,7 @@ from relay.ir.type_traversal import type_symbols
 from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from relay.ir.variables import free_vars, substitute
 from relay.ops.creation.create import ones_like
+from relay.ops.transformations import CHECKPOINT_ATTRIBUTE
 
 
 @frozen(eq=False)
@@ -144,6 +146,9 @@ class _Differentiation:
         ends = Tuple(tuple(self.types.whole(swept.cotangents.get(each), typed(each), each) for each in targets))
         back = swept.backward.ending(ends)
         own = swept.bound() | set(function.params)
+        again = CHECKPOINT_ATTRIBUTE in function.attrs
+        if again:
+            back, own = swept.forward.before(back), set(function.params)
         kept = [var for var in free_vars(back) if var in own]
         if variant.header is None:
             way = record_type(Var("kept"), TupleType(tuple(map(typed, kept))))
@@ -156,9 +161,13 @@ class _Differentiation:
             packed = Call(constructor, tuple(kept))
             known = set(type_symbols(typed(swept.given))) if swept.given.checked_type is not None else set()
             body = Match(way, (unpacked(constructor, kept, back, known),))
-        result = Tuple((swept.result, packed))
-        self.functions[variant.forward] = Function(function.params, swept.forward.before(result), span=function.span)
-        self.functions[variant.pullback] = Function((way, swept.given), body, span=function.span)
+        if again:
+            forward: Expr = Tuple((Call(variant.name, function.params), packed))
+        else:
+            forward = swept.forward.before(Tuple((swept.result, packed)))
+        attrs = function.attrs if again else None  # which keep it apart: what is computed again stays so
+        self.functions[variant.forward] = Function(function.params, forward, span=function.span)
+        self.functions[variant.pullback] = Function((way, swept.given), body, None, (), attrs, span=function.span)
 
     # --------------------------------------------------------------------------------- what calls of functions become
 

@@ -14,10 +14,20 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Function, GlobalVar, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Operator
-from relay.ops.transformations import GRAD, JVP, VALUE_AND_GRAD, VJP, Wrt, called, parameter_places, stands_for
+from relay.ops.transformations import (
+    CHECKPOINT,
+    GRAD,
+    JVP,
+    VALUE_AND_GRAD,
+    VJP,
+    Wrt,
+    called,
+    parameter_places,
+    stands_for,
+)
 from relay.runtime.executable import Executable
 from relay.transform.gradients.apply_transformations import ApplyTransformations
-from relay.transform.gradients.derivatives import derivative
+from relay.transform.gradients.derivatives import checkpointed, derivative
 
 
 class CompiledGradient(Transformed):
@@ -137,6 +147,28 @@ def jvp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call
     return _transformed(program, JVP, wrt)
 
 
+@overload
+def checkpoint(program: PythonProgram) -> CompiledGradient: ...
+@overload
+def checkpoint(program: IRModule | Function) -> IRModule: ...
+@overload
+def checkpoint(program: Value) -> Call: ...
+@stands_for(CHECKPOINT)
+def checkpoint(program: Program) -> IRModule | CompiledGradient | Call:
+    """The same function, of which a derivative in reverse keeps the arguments alone: on the way back it is computed
+    again for what it gave. So a program that is differentiated needs less memory, and more time
+    (Griewank and Walther, "Revolve", 2000). Forward mode keeps nothing, and takes it as it is.
+
+    >>> import relay
+    >>> @relay.function
+    ... def f(x: relay.Tensor[(), "float32"]):
+    ...     return relay.checkpoint(lambda y: relay.sin(y) * y)(x) * x
+    >>> float(relay.grad(f, wrt="x")(0.0))
+    0.0
+    """
+    return _transformed(program, CHECKPOINT, None)
+
+
 def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> IRModule | CompiledGradient | Call:
     expect(program, _PROGRAM, "what is differentiated")
     match program:
@@ -153,6 +185,8 @@ def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> IRModu
 def _derivative(module: IRModule, transformation: Operator, wrt: Wrt) -> IRModule:
     """A derivative of the `@main` of a module."""
     applied = ApplyTransformations(infer_type(module))
+    if transformation is CHECKPOINT:
+        return checkpointed(applied, GlobalVar("checkpointed"))
     names = [each.name_hint for each in applied["main"].params]
     places = parameter_places(names, wrt, caller_span())
     return derivative(applied, transformation, places, alone=isinstance(wrt, int | str))

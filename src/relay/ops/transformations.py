@@ -1,4 +1,4 @@
-"""Operators on functions: grad, value_and_grad, vjp, jvp. They take a function and give one.
+"""Operators on functions: grad, value_and_grad, vjp, jvp, checkpoint. They take a function and give one.
 
 They are no kernels and have no records: `ApplyTransformations` puts the function that a call means in its place, before
 any other pass looks at the program, so that all that is known of a call is its type.
@@ -126,8 +126,15 @@ JVP = _transformation(
     "jvp", "The function that takes tangents of the parameters too, and gives the value and its tangent.", _forward
 )
 
+CHECKPOINT = Operator(
+    "checkpoint", ("function",), relation_of(("function",), lambda run, _: _function(run, None)[0]),
+    description="The same function, of which a derivative keeps the arguments alone, and computes the rest again.",
+)  # fmt: skip
+CHECKPOINT_ATTRIBUTE = "Checkpoint"
+"""Marks a global function as one that `checkpoint` gave. What is marked is put in no other function."""
+
 TRANSFORMATIONS: Mapping[str, Operator] = MappingProxyType(
-    {each.name: each for each in (GRAD, VALUE_AND_GRAD, VJP, JVP)}
+    {each.name: each for each in (GRAD, VALUE_AND_GRAD, VJP, JVP, CHECKPOINT)}
 )
 """All of them, by name."""
 
@@ -154,6 +161,8 @@ def meant_by(function: object) -> Operator | None:
 def called(transformation: Operator, function: Expr, wrt: Wrt, names: Sequence[str] | None = None) -> Call:
     """The call of a transformation. Parameters are named in `wrt` where their `names` are known. Raises `RelayError`
     (rule `unknown-parameter`)."""
+    if transformation is CHECKPOINT:
+        return Call(Op(transformation), (function,), span=caller_span())
     given = [wrt] if isinstance(wrt, int | str) else wrt
     if given is None:
         return Call(Op(transformation), (function,), WrtAttributes(), span=caller_span())

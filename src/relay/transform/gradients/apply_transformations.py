@@ -32,17 +32,17 @@ from relay.ir.rewriting import rewrite
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import FuncType
 from relay.ir.variables import free_vars, refresh
-from relay.ops.transformations import WrtAttributes, places_of, transformation_of
+from relay.ops.transformations import CHECKPOINT, WrtAttributes, places_of, transformation_of
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
-from relay.transform.gradients.derivatives import derivative
+from relay.transform.gradients.derivatives import checkpointed, derivative
 
 
 @module_pass(level=0)
 def ApplyTransformations(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
-    """Put derivatives in the places of `grad`, `value_and_grad`, `vjp` and `jvp`."""
+    """Put derivatives in the places of `grad`, `value_and_grad`, `vjp` and `jvp`; mark what `checkpoint` takes."""
     calls = [(name, node) for name, each in module.functions.items() for node in _transformations(each)]
     if not calls:
         return module
@@ -123,7 +123,7 @@ class _Application:
         known = site.scope.known(call.args[0])
         if known is None:
             raise _unknown(call, transformation)
-        wrt = cast("WrtAttributes", call.attrs).wrt if call.attrs else None
+        wrt = call.attrs.wrt if isinstance(call.attrs, WrtAttributes) else None
         function = site.done.get(known, known)
         key = _Key(function, transformation.name, wrt) if isinstance(function, GlobalVar) else None
         if key in self.derivatives:
@@ -133,9 +133,12 @@ class _Application:
         taken = closed.captures
         wrapper = self._wrapper(closed, call)
         reached = self._checked(wrapper, call, transformation)
-        own = len(reached[MAIN].params) - len(taken)
-        places = [len(taken) + at for at in places_of(wrt, own)]
-        made = derivative(reached, transformation, places, alone=isinstance(wrt, int))
+        if transformation is CHECKPOINT:
+            made = checkpointed(reached, GlobalVar(self.names.take(stem)))
+        else:
+            own = len(reached[MAIN].params) - len(taken)
+            places = [len(taken) + at for at in places_of(wrt, own)]
+            made = derivative(reached, transformation, places, alone=isinstance(wrt, int))
         name = self._add(made, f"{stem}_{transformation.name}")
         if key is not None:
             self.derivatives[key] = name

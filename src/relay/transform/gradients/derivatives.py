@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from relay.autodiff.differentiate import differentiated
 from relay.autodiff.tangents import with_tangents
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, record_type
+from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var, record_type
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Operator
 from relay.ir.rewriting import rewrite_nodes, typed_as
-from relay.ops.transformations import GRAD, JVP, VJP
+from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, JVP, VJP
 from relay.transform.functions.defunctionalize import Defunctionalization
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.monomorphize import Monomorphize
@@ -47,6 +47,14 @@ def derivative(module: IRModule, transformation: Operator, places: Sequence[int]
     made = value_and_cotangents(module, places, given=transformation is VJP)
     main = _shaped(made[MAIN], alone, with_value=transformation is not GRAD)
     return infer_type(made.with_function(MAIN, main))
+
+
+def checkpointed(module: IRModule, inner: GlobalVar) -> IRModule:
+    """The module whose `@main` calls what it was, now `inner`, and is marked: derivatives keep its arguments alone."""
+    before = infer_type(module)[MAIN]
+    params = tuple(Var(each.name_hint, known_type(each), span=each.span) for each in before.params)
+    marked = Function(params, Call(inner, params), span=before.span).with_attr(CHECKPOINT_ATTRIBUTE, 1)
+    return infer_type(module.with_functions({**module.functions, inner: before, MAIN: marked}))
 
 
 def _shaped(function: Function, alone: bool, with_value: bool) -> Function:
