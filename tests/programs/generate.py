@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -96,6 +96,7 @@ class Scope:
 class Generator:
     """Draws expressions. `size` is how much an expression may still grow."""
 
+    has_refs: ClassVar[bool] = True
     draw: Callable[[st.SearchStrategy[Any]], Any]
     tensor_types: tuple[TensorType, ...]
     universe: Universe = field(default_factory=lambda: Universe(LIBRARY))
@@ -118,8 +119,10 @@ class Generator:
             return self.leaf(scope, type_)
         forms: list[Callable[[Scope, Type, int], Expr]] = [
             self.leaf, self.made, self.made, self.made, self.let, self.let, self.choice, self.match, self.match,
-            self.projection, self.applied, self.read, self.effect, self.loop, self.shared, self.library, self.generic,
+            self.projection, self.applied, self.loop, self.shared, self.library, self.generic,
         ]  # fmt: skip
+        if self.has_refs:
+            forms += (self.read, self.effect)
         if scope.callable_now:
             forms.append(self.global_call)
         if any(each.ret_type == type_ for _, each in self.helpers):
@@ -159,7 +162,7 @@ class Generator:
         return Call(constructor, fields, type_args=arguments)
 
     def let(self, scope: Scope, type_: Type, size: int) -> Expr:
-        bound = self.draw(any_type(self.tensor_types))
+        bound = self.draw(any_type(self.tensor_types, self.has_refs))
         var = self.fresh(bound)
         value = self.expr(scope, bound, size // 2)
         return Let(var, value, self.expr(scope.with_variables(var), type_, size - size // 2))
@@ -325,13 +328,17 @@ def _contains(type_: Type, inner: Type) -> bool:
 
 @st.composite
 def programs(
-    draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24, functions_cross: bool = False
+    draw: Callable[[st.SearchStrategy[Any]], Any],
+    max_size: int = 24,
+    functions_cross: bool = False,
+    made_by: type[Generator] = Generator,
+    results: tuple[TensorType, ...] | None = None,
 ) -> Program:
     """A program with up to three global functions that may call each other, and arguments for its `@main`. It may take
-    and give functions where `functions_cross`."""
+    and give functions where `functions_cross`. `results` are the types that it may give; any data if None."""
     cross = _seldom if functions_cross else _never
     is_open = draw(st.booleans())
-    generator = Generator(draw, tuple(each for each in TENSORS if each != OPEN_VECTOR))
+    generator = made_by(draw, tuple(each for each in TENSORS if each != OPEN_VECTOR))
     helpers = _helpers(generator, max_size // 3)
     if is_open:
         generator.tensor_types = TENSORS
@@ -345,10 +352,11 @@ def programs(
     taken = draw(cross(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=2)))
     params = tuple(generator.fresh(each, "x") for each in (*inputs, *taken))
     scope = Scope((), tuple(signatures), const(generator.number(0, MAX_FUEL))).with_variables(*params)
+    wanted = plain if results is None else st.sampled_from(results)
     given = draw(cross(st.tuples(st.sampled_from(CALLED), plain)))
-    result = _with_functions(draw, FuncType(given[:1], given[1])) if given else draw(plain)
+    result = _with_functions(draw, FuncType(given[:1], given[1])) if given else draw(wanted)
     size = generator.number(0, max_size)
-    if helpers and generator.number(0, 1):
+    if helpers and results is None and generator.number(0, 1):
         given, result = (), generator.helpers[-1][1].ret_type
         body = generator.helper(scope, result, size)
     else:

@@ -103,12 +103,8 @@ def first_order(tensors: tuple[TensorType, ...], depth: int = 2) -> st.SearchStr
 
 
 @cache
-def any_type(tensors: tuple[TensorType, ...]) -> st.SearchStrategy[Type]:
-    """All types, functions and refs included."""
+def any_type(tensors: tuple[TensorType, ...], refs: bool = True) -> st.SearchStrategy[Type]:
+    """All types, functions included, and refs unless told."""
     plain = first_order(tensors)
-    return st.one_of(
-        plain,
-        plain,
-        st.builds(lambda arguments, result: FuncType(tuple(arguments), result), st.lists(plain, max_size=2), plain),
-        st.builds(RefType, first_order(tensors, 1)),
-    )
+    functions = st.builds(FuncType, st.lists(plain, max_size=2).map(tuple), plain)
+    return st.one_of(plain, plain, functions, *([st.builds(RefType, first_order(tensors, 1))] if refs else []))

@@ -39,6 +39,7 @@ from relay.ir.expr import (
     TupleGetItem,
     Var,
     const,
+    record_type,
 )
 from relay.ir.module import IRModule
 from relay.ir.type_traversal import instantiated
@@ -160,8 +161,11 @@ class Cotangents:
         counted = (at for at, type_ in enumerate(constructor.inputs) if self.exists(type_))
         return found, tuple(counted)
 
-    def zero_of(self, header: GlobalTypeVar) -> Expr:
-        return Call(self.data(self._header(header)).constructors[0], ())
+    def made(self, constructor: Constructor, type_: Type, fields: Sequence[Expr]) -> Expr:
+        """A cotangent of a value of a data type. Its type is written out: the fields may not tell all of it."""
+        of = self.type_of(type_)
+        assert isinstance(of, TypeCall)
+        return record_type(Call(constructor, tuple(fields), type_args=of.args), of)
 
     # ------------------------------------------------------------------------------------------------------ values
 
@@ -185,10 +189,8 @@ class Cotangents:
                 return zeros(shape, dtype) if type_.element_count is not None else zeros_like(value)
             case TupleType(fields):
                 return _tuple([self._zeros(part, _field(value, at)) for at, part in enumerate(fields)])
-            case TypeCall(func, _) if self.exists(type_):
-                return self.zero_of(func)
-            case GlobalTypeVar():
-                return self._zeros(TypeCall(type_, ()), value)
+            case TypeCall() | GlobalTypeVar() if self.exists(type_):
+                return self.made(self.data(self.type_of(type_)).constructors[0], type_, ())
             case _:
                 return Tuple(())
 
@@ -250,11 +252,11 @@ class Cotangents:
                 parts = [Var(var.name_hint, self.type_of(each)) for var, each in zip(parts, inputs, strict=True)]
                 whole = [self.settled(_typed(d), t, _typed(v)) for v, d, t in zip(values, parts, inputs, strict=True)]
                 both = (_pattern(constructor, values), _pattern(made[0], parts))
-                clauses.append(Clause(PatternTuple(both), Call(constructor, tuple(whole))))
+                clauses.append(Clause(PatternTuple(both), Call(constructor, tuple(whole), type_args=type_.args)))
             values = [Var(f"v{at}", each) for at, each in enumerate(inputs)]
             zeros = [self.settled(None, t, _typed(v)) for v, t in zip(values, inputs, strict=True)]
             pattern = PatternTuple((_pattern(constructor, values), PatternWildcard()))
-            clauses.append(Clause(pattern, Call(constructor, tuple(zeros))))
+            clauses.append(Clause(pattern, Call(constructor, tuple(zeros), type_args=type_.args)))
         body = Match(Tuple((data, cotangent)), tuple(clauses))
         self.functions[name] = Function((data, cotangent), body, type_)
         return name
@@ -288,7 +290,7 @@ class Cotangents:
             pattern = PatternTuple(
                 tuple(PatternConstructor(made[0], tuple(map(PatternVar, v))) for v in (mine, theirs))
             )
-            clauses.append(Clause(pattern, Call(made[0], tuple(sums))))
+            clauses.append(Clause(pattern, self.made(made[0], type_, sums)))
         clauses.append(Clause(PatternWildcard(), left))  # both are cotangents of one value, so of one constructor
         self.functions[name] = Function((left, right), Match(Tuple((left, right)), tuple(clauses)), of)
         return name

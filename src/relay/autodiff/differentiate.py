@@ -18,9 +18,9 @@ from relay.analysis.call_graph import CallGraph, call_graph
 from relay.arith.expr import Symbol
 from relay.autodiff.chain import Chain
 from relay.autodiff.cotangents import Cotangents
-from relay.autodiff.program import DerivedProgram
+from relay.autodiff.program import DerivedProgram, declared, told, typed
 from relay.autodiff.saved import Saved, kept_type, unpacked
-from relay.autodiff.scope import Sweep, Swept, typed
+from relay.autodiff.scope import Sweep, Swept
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Match, Tuple, TupleGetItem, Var, record_type
@@ -120,9 +120,8 @@ class _Differentiation:
             self._make(variant, own, found)
 
     def _missing(self, function: Function, active: set[Var]) -> list[_Variant]:
-        calls = (
-            node for node in post_order(function.body) if isinstance(node, Call) and isinstance(node.op, GlobalVar)
-        )
+        lets = (node for node in post_order(function.body) if isinstance(node, Let) and node.var in active)
+        calls = (let.value for let in lets if isinstance(let.value, Call) and isinstance(let.value.op, GlobalVar))
         asked = (self._variant(call, [isinstance(a, Var) and a in active for a in call.args]) for call in calls)
         return [each for each in dict.fromkeys(asked) if any(each.active) and each.pullback not in self.functions]
 
@@ -141,15 +140,20 @@ class _Differentiation:
 
     def _make(self, variant: _Variant, function: Function, active: set[Var]) -> None:
         """The two functions of a variant."""
-        swept = Sweep(self.types, self, active, self.saved, set(), scopes(function.body)).swept()
+        swept = Sweep(self.types, self, active, self.saved, _extents(function), scopes(function.body)).swept()
+        given = swept.given
+        if given.checked_type is None:  # the value does not depend on what is differentiated
+            record_type(given, self.types.type_of(typed(function.body)))
         targets = [param for param, on in zip(function.params, variant.active, strict=True) if on]
         ends = Tuple(tuple(self.types.whole(swept.cotangents.get(each), typed(each), each) for each in targets))
+        type_ = TupleType(tuple(self.types.type_of(typed(each)) for each in targets))
         back = swept.backward.ending(ends)
         own = swept.bound() | set(function.params)
         again = CHECKPOINT_ATTRIBUTE in function.attrs
         if again:
             back, own = swept.forward.before(back), set(function.params)
         kept = [var for var in free_vars(back) if var in own]
+        kept += _witnesses(function, back, (*kept, given))
         if variant.header is None:
             way = record_type(Var("kept"), TupleType(tuple(map(typed, kept))))
             self.kept_types[variant] = TupleType(tuple(map(kept_type, kept)))
@@ -159,15 +163,24 @@ class _Differentiation:
             way = record_type(Var("kept"), TypeCall(variant.header, ()))
             constructor = self.saved.define(variant.header, kept)
             packed = Call(constructor, tuple(kept))
-            known = set(type_symbols(typed(swept.given))) if swept.given.checked_type is not None else set()
-            body = Match(way, (unpacked(constructor, kept, back, known),))
+            if any(not told(typed(each)) <= told(typed(given)) for each in kept):
+                back = self._called(variant, (*kept, given), back, type_)
+            body = Match(way, (unpacked(constructor, kept, back, told(typed(given))),))
+        value_type = TupleType((typed(function.body), self.kept_types[variant]))
         if again:
             forward: Expr = Tuple((Call(variant.name, function.params), packed))
         else:
             forward = swept.forward.before(Tuple((swept.result, packed)))
-        attrs = function.attrs if again else None  # which keep it apart: what is computed again stays so
-        self.functions[variant.forward] = Function(function.params, forward, span=function.span)
-        self.functions[variant.pullback] = Function((way, swept.given), body, None, (), attrs, span=function.span)
+        made = declared(function.params, forward, value_type), declared((way, given), body, type_)
+        if again:  # what is computed again stays so: functions with attributes are kept apart
+            made = tuple(Function(f.params, f.body, f.ret_type, (), function.attrs, span=function.span) for f in made)
+        self.functions[variant.forward], self.functions[variant.pullback] = made
+
+    def _called(self, variant: _Variant, params: tuple[Var, ...], back: Expr, type_: Type) -> Expr:
+        """The way back as a call of a function of its own: a data type knows no extents, and parameters name them."""
+        name = GlobalVar(self.program.names.take(f"{variant.pullback.name_hint}_of"))
+        self.functions[name] = declared(params, back, type_)
+        return Call(name, params)
 
     # --------------------------------------------------------------------------------- what calls of functions become
 
@@ -182,6 +195,20 @@ class _Differentiation:
 def _extents(function: Function) -> set[Symbol]:
     """The names of extents that hold in a function."""
     return {symbol for param in function.params for symbol in type_symbols(typed(param))}
+
+
+def _witnesses(function: Function, back: Expr, kept: Sequence[Var]) -> list[Var]:
+    """The parameters that are kept for their extents alone: those which the way back speaks of, and `kept` does not
+    tell."""
+    types = [node.checked_type for node in post_order(back) if isinstance(node, Var) and node.checked_type]
+    missing = {symbol for each in types for symbol in type_symbols(each)} & _extents(function)
+    missing -= {symbol for each in kept for symbol in told(typed(each))}
+    found: list[Var] = []
+    for param in function.params:
+        if missing & told(typed(param)):
+            missing -= told(typed(param))
+            found.append(param)
+    return found
 
 
 def _fields_taken(way: Var, kept: Sequence[Var], body: Expr) -> Expr:

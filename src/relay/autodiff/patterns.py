@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from relay.autodiff.cotangents import Cotangent, Cotangents, Parts
 from relay.ir.expr import (
-    Call,
     Clause,
     Constructor,
     Expr,
@@ -64,7 +63,7 @@ def pattern_cotangent(types: Cotangents, pattern: Pattern, type_: Type, cotangen
             if all(each is None for each in found):
                 return None
             parts = zip(found, counted, strict=True)
-            return Call(own, tuple(types.whole(each, inputs[at], value_of(patterns[at])) for each, at in parts))
+            return types.made(own, type_, [types.whole(each, inputs[at], value_of(patterns[at])) for each, at in parts])
         case PatternWildcard():
             return None
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from relay.arith.expr import Symbol, free_symbols
 from relay.autodiff.activity import active_variables
 from relay.autodiff.cotangents import Cotangents
+from relay.base.diagnostics import CompilerBug
 from relay.base.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
-from relay.ir.expr import Function, GlobalVar, Var
+from relay.ir.expr import Expr, Function, GlobalVar, Var
 from relay.ir.module import IRModule
-from relay.ir.types import GlobalTypeVar
+from relay.ir.type_traversal import map_type
+from relay.ir.types import ANY, GlobalTypeVar, TensorType, TupleType, Type
 from relay.ir.variables import refresh, substitute
 from relay.normalize.a_normal_form import to_a_normal_form
 
@@ -50,6 +53,31 @@ class DerivedProgram:
         functions = {**self.module.functions, **{key: _annotated(each) for key, each in made.items()}}
         types = {**self.module.type_definitions, **(definitions or {}), **self.types.definitions}
         return IRModule(functions, types)
+
+
+def told(type_: Type) -> set[Symbol]:
+    """The names of extents that hold where there is a value of a type."""
+    match type_:
+        case TensorType(shape):
+            return {extent for extent in shape if isinstance(extent, Symbol)}
+        case TupleType(fields):
+            return {symbol for each in fields for symbol in told(each)}
+        case _:
+            return set()
+
+
+def declared(params: Sequence[Var], body: Expr, type_: Type) -> Function:
+    """A function that says its result type, as far as its parameters tell the extents in that: each call of a recursive
+    one may have extents of its own."""
+    known = {symbol for each in params for symbol in told(typed(each))}
+    return Function(params, body, map_type(type_, dimension=lambda each: each if free_symbols(each) <= known else ANY))
+
+
+def typed(expr: Expr) -> Type:
+    """The type of an expression of a typed program."""
+    if expr.checked_type is None:
+        raise CompilerBug("autodiff", f"a {type(expr).__name__} without a type")
+    return expr.checked_type
 
 
 def _annotated(function: Function) -> Function:

@@ -15,7 +15,8 @@ from relay.autodiff.activity import active_variables
 from relay.autodiff.chain import Chain
 from relay.autodiff.cotangents import Cotangents, Parts
 from relay.autodiff.operators import pulled_back
-from relay.autodiff.scope import Backward, typed, value_back
+from relay.autodiff.program import typed
+from relay.autodiff.scope import Backward, value_back
 from relay.infer.eager import eager_type
 from relay.ir.expr import Call, Expr, Function, Tuple, Var, record_type
 from relay.ir.sharing import let_chain

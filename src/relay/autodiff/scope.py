@@ -22,8 +22,9 @@ from relay.autodiff.chain import Chain
 from relay.autodiff.cotangents import Cotangent, Cotangents, Parts
 from relay.autodiff.operators import pulled_back
 from relay.autodiff.patterns import filled, pattern_cotangent, taken_apart
+from relay.autodiff.program import typed
 from relay.autodiff.saved import Saved, unpacked
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import RelayError
 from relay.ir.expr import (
     Call,
     Clause,
@@ -43,7 +44,8 @@ from relay.ir.expr import (
 )
 from relay.ir.sharing import Scope, Scopes, let_chain
 from relay.ir.traversal import rebuild
-from relay.ir.types import TupleType, Type
+from relay.ir.type_traversal import type_symbols
+from relay.ir.types import TensorType, TupleType, Type
 from relay.ir.variables import free_vars, substitute
 
 Back = Callable[["Backward"], None]
@@ -157,6 +159,7 @@ class Sweep:
 
     def _call(self, var: Var, call: Call, forward: Chain) -> Back:
         active = [isinstance(each, Var) and each in self.active for each in call.args]
+        targets = [each for each in call.args if isinstance(each, Var) and each in self.active]
         made, kept_type = self.functions.forward(call, active)
         kept = _unpaired(forward, var, made, kept_type)
 
@@ -164,13 +167,31 @@ class Sweep:
             cotangent = backward.taken_whole(var)
             if cotangent is None:
                 return
-            of = [(each, self.types.type_of(typed(each))) for each, on in zip(call.args, active, strict=True) if on]
+            of = [(each, self.types.type_of(typed(each))) for each in targets]
             made = self.functions.backward(call, active, kept, cotangent)
             together = backward.chain.bind("cotangents", made, TupleType(tuple(type_ for _, type_ in of)))
-            for at, (target, _) in enumerate(of):
-                backward.hand_on(target, self.types.part(together, at))
+            for at, (target, type_) in enumerate(of):
+                part = self.types.part(together, at)
+                backward.hand_on(target, self._stated(backward.chain, target.name_hint, part, type_))
 
         return back
+
+    def _stated(self, chain: Chain, hint: str, cotangent: Cotangent, type_: Type) -> Cotangent:
+        """A cotangent with the extents of what it is the cotangent of, which the function that gives it may know from
+        what was kept alone."""
+        symbols = type_symbols(type_)
+        if cotangent is None or not symbols or not self.extents.issuperset(symbols):
+            return cotangent
+        match type_:
+            case TupleType(fields):
+                parts = ((self.types.part(cotangent, at), each) for at, each in enumerate(fields))
+                return Parts(tuple(self._stated(chain, hint, part, each) for part, each in parts))
+            case TensorType() if not isinstance(cotangent, Parts):
+                stated = Var(f"d_{hint}", type_)
+                chain.bind_to(stated, cotangent, type_)
+                return stated
+            case _:
+                return cotangent
 
     # ------------------------------------------------------------------------------------------------------ choices
 
@@ -295,13 +316,6 @@ def _fields(value: Expr) -> tuple[Type, ...]:
     type_ = typed(value)
     assert isinstance(type_, TupleType)
     return type_.fields
-
-
-def typed(expr: Expr) -> Type:
-    """The type of an expression of a typed program."""
-    if expr.checked_type is None:
-        raise CompilerBug("autodiff", f"a {type(expr).__name__} without a type")
-    return expr.checked_type
 
 
 def refusal(value: Expr) -> RelayError:

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from relay.autodiff.chain import Chain
 from relay.autodiff.cotangents import Cotangents
 from relay.autodiff.patterns import filled, taken_apart, value_of
-from relay.autodiff.program import DerivedProgram
+from relay.autodiff.program import DerivedProgram, declared, typed
 from relay.autodiff.pushforward import pushed_forward
-from relay.autodiff.scope import rebuilt_choice, refusal, typed
+from relay.autodiff.scope import rebuilt_choice, refusal
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -83,9 +83,10 @@ class _Forward:
         """Make the functions that are called, and those that these call."""
         while missing := [(key, own) for key, own in self.names.items() if own not in self.program.functions]:
             for (name, active), own in missing:
-                self.program.functions[own] = self.function(
-                    self.program.normal(name), active, lambda tangent, _: tangent
-                )
+                made = self.function(self.program.normal(name), active, lambda tangent, _: tangent)
+                value = typed(self.program.normal(name).body)
+                type_ = TupleType((value, self.program.types.type_of(value)))
+                self.program.functions[own] = declared(made.params, made.body, type_)
 
     def function(self, function: Function, active: tuple[bool, ...], given: Callable[[Expr, Expr], Expr]) -> Function:
         """A function with tangents; `given(tangent, value)` is the tangent as it is given back."""
@@ -117,7 +118,8 @@ class _Sweep:
     def tangent(self, var: Var) -> Var:
         """The variable of the tangent of one that has a tangent."""
         if var not in self.tangents:
-            self.tangents[var] = record_type(Var(f"d_{var.name_hint}"), self.types.type_of(typed(var)))
+            stated = None if var.type_annotation is None else self.types.type_of(var.type_annotation)
+            self.tangents[var] = record_type(Var(f"d_{var.name_hint}", stated), self.types.type_of(typed(var)))
         return self.tangents[var]
 
     def of(self, value: Expr) -> Expr:
@@ -173,7 +175,7 @@ class _Sweep:
                 made = self.types.of_constructor(constructor)
                 assert made is not None  # what is active has something to differentiate in it
                 own_constructor, counted = made
-                return Call(own_constructor, tuple(self.of(args[at]) for at in counted))
+                return self.types.made(own_constructor, typed(var), [self.of(args[at]) for at in counted])
             case _:
                 raise refusal(value)
 

@@ -17,7 +17,7 @@ from relay.infer.unification.unify import Mode
 from relay.ir.expr import Expr, Function, Let, Var
 from relay.ir.sharing import Scopes, scopes
 from relay.ir.traversal import LEAVES, post_order
-from relay.ir.type_traversal import free_type_leaves, type_holes, type_symbols
+from relay.ir.type_traversal import free_type_leaves, has_unknown_dimension, type_holes, type_symbols
 from relay.ir.types import FuncType, IncompleteType, Type, TypeVar
 from relay.ir.variables import free_vars
 
@@ -65,6 +65,7 @@ class Lets:
         if isinstance(annotation, FuncType) and annotation.type_params:
             value = self._generalise(node.value, value, var)
         known = nodes.known(var) or annotation
+        undecided = len(nodes.unifier.undecided)
         if known is not None and known is not value:
             if annotation is not None:
                 self._enclosing.loosen(annotation)
@@ -78,6 +79,8 @@ class Lets:
         declared = (
             annotation if isinstance(annotation, FuncType) and (annotation.type_params or is_polymorphic) else None
         )
+        if declared is None and annotation is not None and len(nodes.unifier.undecided) > undecided:
+            declared = annotation if not has_unknown_dimension(annotation) else None  # the run checks that it is so
         nodes.bind(var, declared or self._generalise(node.value, value, var))
         self._unfinished.discard(var)
 

@@ -24,15 +24,16 @@ from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, JVP, VJP
 from relay.transform.functions.defunctionalize import Defunctionalization
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.monomorphize import Monomorphize
+from relay.transform.functions.normal_forms import ToANormalForm
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.gradients.stores import without_refs
 
 _TO_FIRST_ORDER = (
-    RemoveUnusedFunctions, SpecializeFunctions, LiftCalledFunctions, Monomorphize, Defunctionalization,
+    RemoveUnusedFunctions, SpecializeFunctions, ToANormalForm, LiftCalledFunctions, Monomorphize, Defunctionalization,
 )  # fmt: skip
-"""Functions handed to known functions are put in there, inner functions that are called become global; closures that
-are left become data."""
+"""Functions handed to known functions are put in there; inner functions that are called, once all have names, become
+global; closures that are left become data."""
 
 
 def derivative(module: IRModule, transformation: Operator, places: Sequence[int], alone: bool = False) -> IRModule:
