@@ -54,16 +54,21 @@ def aligned(size_bytes: IntExpr) -> IntExpr:
 
 def _pack_constant_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr]) -> int:
     sized = [(value.size_bytes, i) for i, value in enumerate(values) if isinstance(value.size_bytes, int)]
-    at_time: dict[int, list[tuple[int, int]]] = {}  # the bytes that are taken while an instruction runs
+    alive: dict[int, list[tuple[int, int]]] = {}  # the bytes that are taken while an instruction runs
+    written: dict[int, list[tuple[int, int]]] = {}  # those of them that are taken from that instruction on
     end = 0
     for _, i in sorted(sized, key=lambda item: (-item[0], item[1])):
         value = values[i]
         size = aligned(value.size_bytes)
         assert isinstance(size, int)
-        times = range(value.first, value.last + 1)
-        begin = lowest_gap(size, sorted({taken for time in times for taken in at_time.get(time, ())}))
-        for time in times:
-            at_time.setdefault(time, []).append((begin, begin + size))
+        taken = set(alive.get(value.first, ()))
+        for time in range(value.first + 1, value.last + 1):
+            taken.update(written.get(time, ()))
+        begin = lowest_gap(size, sorted(taken))
+        place = (begin, begin + size)
+        written.setdefault(value.first, []).append(place)
+        for time in range(value.first, value.last + 1):
+            alive.setdefault(time, []).append(place)
         offsets[i] = begin
         end = max(end, begin + size)
     return end
