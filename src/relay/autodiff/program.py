@@ -70,7 +70,9 @@ def declared(params: Sequence[Var], body: Expr, type_: Type) -> Function:
     """A function that says its result type, as far as its parameters tell the extents in that: each call of a recursive
     one may have extents of its own."""
     known = {symbol for each in params for symbol in told(typed(each))}
-    return Function(params, body, map_type(type_, dimension=lambda each: each if free_symbols(each) <= known else ANY))
+    return Function(
+        tuple(params), body, map_type(type_, dimension=lambda each: each if free_symbols(each) <= known else ANY)
+    )
 
 
 def typed(expr: Expr) -> Type:

@@ -180,7 +180,7 @@ class Sweep:
         """A cotangent with the extents of what it is the cotangent of, which the function that gives it may know from
         what was kept alone."""
         symbols = type_symbols(type_)
-        if cotangent is None or not symbols or not self.extents.issuperset(symbols):
+        if cotangent is None or not symbols or not self.extents >= set(symbols):
             return cotangent
         match type_:
             case TupleType(fields):
