@@ -18,10 +18,11 @@ functions, around loops. The program is typed and first order. Floating point: E
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from relay.analysis.call_graph import call_graph
+from relay.arith.expr import Symbol
 from relay.autodiff.chain import Chain
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
@@ -214,8 +215,8 @@ class _Passing:
     def created(self, chain: Chain, state: Expr, number: Var, value: Expr, type_: Type) -> Expr:
         """The state with one ref more, whose number is bound."""
         store = self._store(type_)
-        counted = add(_typed(chain, TupleGetItem(state, 2 * store.place), _NUMBER), const(1, "int32"))
-        chain.bindings.append((number, counted))
+        count = Var("count", _NUMBER)
+        chain.bindings += (count, TupleGetItem(state, 2 * store.place)), (number, add(count, const(1, "int32")))
         return self._changed(chain, state, store, number, value, number)
 
     def written(self, chain: Chain, state: Expr, ref: Expr, value: Expr, type_: Type) -> Expr:
@@ -267,7 +268,7 @@ class _Body:
     passing: _Passing
     new: dict[Var, Var]
     scopes: Scopes
-    known: set[object]
+    known: Set[Symbol]
     given: dict[Scope, Var] = field(default_factory=dict)
     done: dict[Scope, tuple[Chain, Expr, Expr]] = field(default_factory=dict)
 
@@ -373,12 +374,6 @@ def _open(type_: Type) -> Type:
 
 def _bound(chain: Chain, value: Expr, hint: str = "state") -> Expr:
     var = Var(hint)
-    chain.bindings.append((var, value))
-    return var
-
-
-def _typed(chain: Chain, value: Expr, type_: Type) -> Var:
-    var = Var("count", type_)
     chain.bindings.append((var, value))
     return var
 
