@@ -27,6 +27,9 @@ DEVICE_MISSING, DEVICE_FAILED, DEVICE_INTERRUPTED = -6, -7, -8
 """A region had no device to run on, the device failed, or somebody did not want to wait for it; `Connected.failure`
 says why."""
 
+INTERRUPTED, TIMED_OUT = -9, -10
+"""Somebody pressed Ctrl-C, or the time that a caller gave was up."""
+
 
 def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tuple[int, int] = (0, 0)) -> Exception:
     """What to raise. `values` are the extents of the call, by the names of symbols; `index` is what a failure for an
@@ -39,6 +42,14 @@ def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tupl
         )
     if 0 < status <= len(spec.failures):
         return _error(spec.name, spec.failures[status - 1], values, index)
+    if status == INTERRUPTED:  # Python has the signal too, and is about to handle it; who handles it may go on
+        return RelayError(rule="interrupted", message=f"`{spec.name}` was interrupted", remedy="call it again")
+    if status == TIMED_OUT:
+        return RelayError(
+            rule="timed-out",
+            message=f"`{spec.name}` did not end within the time that it was given",
+            remedy="give it more (`timeout`), or see where the time goes: executable.profile(…)",
+        )
     if status == OUT_OF_MEMORY:
         return MemoryError(f"`{spec.name}` could not allocate memory")
     return CompilerBug("runtime", f"`{spec.name}` returned the unknown status {status}")

@@ -23,6 +23,7 @@ from relay.runtime.call.native import NativeCode
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.quick_call import QuickCall, Sizes, quick_call
 from relay.runtime.cpython.workspaces import Workspaces
+from relay.runtime.memory.stopping import time_limit
 from relay.runtime.values.heap import INDEX_OFFSET_BYTES, HeapUse
 from relay.runtime.values.stored import NativeFunction
 from relay.runtime.values.values import DataValue, RefValue
@@ -31,6 +32,7 @@ Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFuncti
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 
 _MOST_SHAPES = 64
+TIMEOUT = "timeout"
 
 
 class EntryPoint:
@@ -105,6 +107,10 @@ class EntryPoint:
         return tuple(region_arena(each, values) for each in self._spec.regions)
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
+        """`timeout`: how many seconds the call may take, unless an input has that name."""
+        if TIMEOUT in named and TIMEOUT not in self._names:
+            with time_limit(named.pop(TIMEOUT)):
+                return self(*positional, **named)
         quick = self._quick
         if quick is not None:
             given = self._in_order(positional, named) if named else positional

@@ -18,6 +18,7 @@ from relay.runtime.cpython.quick_build import BUILD_SYMBOL
 from relay.runtime.cpython.quick_call import CALL_SYMBOL
 from relay.runtime.devices.connected import connect
 from relay.runtime.memory.mapped import Constants
+from relay.runtime.memory.stopping import STOP_SYMBOLS, add_stops
 from relay.runtime.memory.threads import POOL_SYMBOLS, add_pool
 
 TABLE_SYMBOL = "relay_library"
@@ -36,7 +37,7 @@ class _Table(ctypes.Structure):
 
 def library_symbols(manifest: Manifest) -> tuple[str, ...]:
     """What Python calls of a library, in the order of its table."""
-    return (*exported_symbols(manifest), CALL_SYMBOL, BUILD_SYMBOL, *POOL_SYMBOLS)
+    return (*exported_symbols(manifest), CALL_SYMBOL, BUILD_SYMBOL, *POOL_SYMBOLS, *STOP_SYMBOLS)
 
 
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
@@ -52,6 +53,7 @@ def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
     manifest = Manifest.from_json(ctypes.string_at(table.manifest, table.manifest_bytes))
     addresses = _addresses(path, table, library_symbols(manifest))
     add_pool(addresses.__getitem__)
+    add_stops(addresses.__getitem__)
     devices = connect(manifest.devices, addresses.__getitem__)
     return NativeCode(addresses.__getitem__, Constants(table.constants, library), library, devices), manifest
 

@@ -10,6 +10,7 @@ from relay.runtime.artefact.manifest import entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
 from relay.targets.cpu.emit.index import emit_comparison
+from relay.targets.cpu.emit.stop import emit_stop_begin
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 
@@ -18,6 +19,7 @@ def emit_flat_entry(entry: Entry, machine: Machine, module: ModuleText) -> str:
     """The text of an entry that runs a flat procedure."""
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
+    emit_stop_begin(text)
     read_symbols(e, entry.symbols)
     refuse_extents(e, entry.checks)
     text.effect(f"ret i32 {text.impure(f'call i32 @{procedure_symbol(entry.procedure)}({ENTRY_PARAMETERS})')}")

@@ -27,6 +27,7 @@ from relay.targets.cpu.emit.entry import refuse_extents
 from relay.targets.cpu.emit.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.passing import pass_arguments
+from relay.targets.cpu.emit.stop import emit_stop_begin
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.emit.words import at
@@ -60,6 +61,9 @@ def emit_heap_entry(
         return
     module.functions.append(body.render(f"define internal i32 @{name}.run({parameters}, i64 %stack_bytes) nounwind"))
     module.functions.append(_START.format(name=name))
+    module.declare("relay_stop_begin", "void @relay_stop_begin() nounwind")
+    module.declare("relay_stop_owner", "i64 @relay_stop_owner() nounwind")
+    module.declare("relay_stop_act_for", "void @relay_stop_act_for(i64) nounwind")
     again = "false" if entry.donations else "%may.again"
     values = {"caller_bytes": _CALLER_STACK_BYTES, "once_offset": ONCE_OFFSET_BYTES, "again": again}
     text = _DEEP.format(name=name, parameters=parameters, values=parameters, **values)
@@ -76,6 +80,9 @@ _START = """define internal ptr @{name}.start(ptr %arguments) nounwind {{
   %workspace = load ptr, ptr %slot2
   %constants = load ptr, ptr %slot3
   %bytes = load i64, ptr %slot4
+  %slot5 = getelementptr i8, ptr %arguments, i64 40
+  %owner = load i64, ptr %slot5
+  call void @relay_stop_act_for(i64 %owner)
   %status = call i32 @{name}.run(ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants, i64 %bytes)
   %word = sext i32 %status to i64
   %worth = inttoptr i64 %word to ptr
@@ -84,6 +91,7 @@ _START = """define internal ptr @{name}.start(ptr %arguments) nounwind {{
 """
 
 _DEEP = """define i32 @{name}({parameters}) nounwind {{
+  call void @relay_stop_begin()
   call void @relay_heap_open(ptr %workspace, ptr %constants)
   %once.slot = getelementptr i8, ptr %workspace, i64 {once_offset}
   %once = load i64, ptr %once.slot
@@ -98,7 +106,7 @@ done:
 again:
   call void @relay_heap_close(ptr %workspace)
   call void @relay_heap_open(ptr %workspace, ptr %constants)
-  %arguments = alloca [40 x i8], align 8
+  %arguments = alloca [48 x i8], align 8
   %slot1 = getelementptr i8, ptr %arguments, i64 8
   %slot2 = getelementptr i8, ptr %arguments, i64 16
   %slot3 = getelementptr i8, ptr %arguments, i64 24
@@ -106,6 +114,9 @@ again:
   store ptr %symbols, ptr %slot1
   store ptr %workspace, ptr %slot2
   store ptr %constants, ptr %slot3
+  %slot5 = getelementptr i8, ptr %arguments, i64 40
+  %owner = call i64 @relay_stop_owner()
+  store i64 %owner, ptr %slot5
   %status = call i32 @relay_on_deep_stack(ptr @{name}.start, ptr %arguments)
   ret i32 %status
 }}
@@ -119,6 +130,7 @@ def _guarded(
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
     if not deep:
+        emit_stop_begin(text)
         text.effect("call void @relay_heap_open(ptr %workspace, ptr %constants)")
     else:
         frame = text.impure("call ptr @llvm.frameaddress.p0(i32 0)")

@@ -69,6 +69,7 @@ from relay.targets.cpu.emit.frame import (
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.passing import pass_arguments
 from relay.targets.cpu.emit.region import emit_region
+from relay.targets.cpu.emit.stop import emit_stop_check
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.emit.words import (
@@ -123,6 +124,8 @@ class _ProcedureText:
             text.insert_later(lines)
             merges.append((block.number, block.parameters if block.number else self.merged, lines))
             text.open_region()
+            if not block.number:  # loops come back here
+                emit_stop_check(text, self.frame)
             for instruction in block.instructions:
                 self.instruction(instruction)
             self.terminator(block.terminator)

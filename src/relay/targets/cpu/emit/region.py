@@ -12,6 +12,7 @@ from relay.targets.cpu.emit.device import device_region_symbol
 from relay.targets.cpu.emit.frame import Frame
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.index_check import emit_index_check
+from relay.targets.cpu.emit.stop import emit_stop_check
 from relay.targets.cpu.emit.words import at, data_address, load_scalar, scalar_slot
 
 
@@ -27,7 +28,9 @@ def emit_region(e: Emitter, region: RunRegion, frame: Frame) -> None:
             addresses[place] = _address(e, place, frame, arena)
         return addresses[place]
 
-    for each in region.instructions:
+    for position, each in enumerate(region.instructions):
+        if position and isinstance(each, CallKernel):
+            emit_stop_check(text, frame)
         _instruction(e, each, address, frame)
     for scalar, slot in written.items():
         load_scalar(text, scalar, slot)

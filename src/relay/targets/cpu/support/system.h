@@ -18,6 +18,7 @@ enum {
     SIG_SETMASK = 2,
     SA_SIGINFO = 4,
     SA_ONSTACK = 0x08000000,
+    SIGINT = 2,
     SIGILL = 4,
     SIGTRAP = 5,
     SIGBUS = 7,
@@ -65,6 +66,7 @@ int pthread_setspecific(uint32_t key, const void *value);
 void *pthread_getspecific(uint32_t key);
 int pthread_create(uint64_t *thread, const void *attributes, void *(*entry)(void *), void *argument);
 int pthread_detach(uint64_t thread);
+uint64_t pthread_self(void);
 int pthread_sigmask(int how, const struct set *set, struct set *before);
 int pthread_setaffinity_np(uint64_t thread, size_t bytes, const struct set *processors);
 

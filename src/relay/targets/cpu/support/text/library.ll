@@ -1,8 +1,8 @@
 ; Made of library.c by `python -m relay.targets.cpu.support.generate`.
 
 %struct.range = type { i64, i64, i64 }
-%struct.set = type { [16 x i64] }
 %struct.signal_action = type { ptr, %struct.set, i32, ptr }
+%struct.set = type { [16 x i64] }
 %struct.builder = type { ptr, ptr, ptr }
 %struct.planned_field = type { i64, ptr }
 %struct.known_class = type { ptr, ptr }
@@ -13,6 +13,13 @@
 @limit_once = internal global i32 0, align 4
 @limit_key = internal global i32 0, align 4
 @pool_pages = internal global ptr null, align 8
+@has_owner_key = internal global i32 0, align 4
+@owner_key = internal global i32 0, align 4
+@owner_once = internal global i32 0, align 4
+@relay_stop_asked = global i32 0, align 4
+@interrupted_thread = internal global i64 0, align 8
+@before_interrupt = internal global %struct.signal_action zeroinitializer, align 8
+@overdue = internal global [64 x i64] zeroinitializer, align 16
 @kept_bytes = internal global [8 x i64] zeroinitializer, align 16
 @kept_blocks = internal global [8 x ptr] zeroinitializer, align 16
 @replaced = internal global i64 0, align 8
@@ -1282,6 +1289,218 @@ cleanup8:
   ret void
 }
 
+define i64 @relay_stop_owner() nounwind {
+entry:
+  %0 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not = icmp eq i32 %0, 0
+  br i1 %tobool.not, label %cond.false, label %if.end
+
+if.end:
+  %1 = load i32, ptr @owner_key, align 4
+  %call = tail call ptr @pthread_getspecific(i32 %1) nounwind
+  %2 = ptrtoint ptr %call to i64
+  %tobool1.not = icmp eq ptr %call, null
+  br i1 %tobool1.not, label %cond.false, label %cond.end
+
+cond.false:
+  %call2 = tail call i64 @pthread_self() nounwind
+  br label %cond.end
+
+cond.end:
+  %cond = phi i64 [ %call2, %cond.false ], [ %2, %if.end ]
+  ret i64 %cond
+}
+
+declare ptr @pthread_getspecific(i32)
+
+declare i64 @pthread_self()
+
+define void @relay_stop_act_for(i64 %owner) nounwind {
+entry:
+  %call = tail call i32 @pthread_once(ptr nonnull @owner_once, ptr nonnull @make_owner_key) nounwind
+  %0 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not = icmp eq i32 %0, 0
+  br i1 %tobool.not, label %if.end, label %if.then
+
+if.then:
+  %1 = load i32, ptr @owner_key, align 4
+  %2 = inttoptr i64 %owner to ptr
+  %call1 = tail call i32 @pthread_setspecific(i32 %1, ptr %2) nounwind
+  br label %if.end
+
+if.end:
+  ret void
+}
+
+define internal void @make_owner_key() nounwind {
+entry:
+  %call = tail call i32 @pthread_key_create(ptr nonnull @owner_key, ptr null) nounwind
+  %cmp = icmp eq i32 %call, 0
+  %conv = zext i1 %cmp to i32
+  store atomic i32 %conv, ptr @has_owner_key release, align 4
+  ret void
+}
+
+define range(i32 -10, 1) i32 @relay_stop_now() nounwind {
+entry:
+  %0 = load atomic i32, ptr @relay_stop_asked acquire, align 4
+  %1 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i = icmp eq i32 %1, 0
+  br i1 %tobool.not.i, label %cond.false.i, label %if.end.i
+
+if.end.i:
+  %2 = load i32, ptr @owner_key, align 4
+  %call.i = tail call ptr @pthread_getspecific(i32 %2) nounwind
+  %3 = ptrtoint ptr %call.i to i64
+  %tobool1.not.i = icmp eq ptr %call.i, null
+  br i1 %tobool1.not.i, label %cond.false.i, label %relay_stop_owner.exit
+
+cond.false.i:
+  %call2.i = tail call i64 @pthread_self() nounwind
+  br label %relay_stop_owner.exit
+
+relay_stop_owner.exit:
+  %cond.i = phi i64 [ %call2.i, %cond.false.i ], [ %3, %if.end.i ]
+  %and = and i32 %0, 1
+  %tobool.not = icmp ne i32 %and, 0
+  %4 = load i64, ptr @interrupted_thread, align 8
+  %cmp = icmp eq i64 %cond.i, %4
+  %or.cond = select i1 %tobool.not, i1 %cmp, i1 false
+  br i1 %or.cond, label %cleanup, label %if.end
+
+if.end:
+  %cmp1 = icmp sgt i32 %0, 1
+  br i1 %cmp1, label %for.body.i, label %cleanup
+
+for.body.i:
+  %indvars.iv.i = phi i64 [ %indvars.iv.next.i, %for.body.i ], [ 0, %if.end ]
+  %arrayidx.i = getelementptr inbounds nuw i64, ptr @overdue, i64 %indvars.iv.i
+  %5 = load atomic i64, ptr %arrayidx.i acquire, align 8
+  %cmp1.i = icmp eq i64 %5, %cond.i
+  %indvars.iv.next.i = add nuw nsw i64 %indvars.iv.i, 1
+  %exitcond.not.i = icmp eq i64 %indvars.iv.next.i, 64
+  %or.cond.i = select i1 %cmp1.i, i1 true, i1 %exitcond.not.i
+  br i1 %or.cond.i, label %is_overdue.exit, label %for.body.i
+
+is_overdue.exit:
+  %6 = select i1 %cmp1.i, i32 -10, i32 0
+  br label %cleanup
+
+cleanup:
+  %retval.0 = phi i32 [ -9, %relay_stop_owner.exit ], [ 0, %if.end ], [ %6, %is_overdue.exit ]
+  ret i32 %retval.0
+}
+
+define void @relay_stop_begin() nounwind {
+entry:
+  %0 = load atomic i32, ptr @relay_stop_asked acquire, align 4
+  %and = and i32 %0, 1
+  %tobool.not = icmp eq i32 %and, 0
+  br i1 %tobool.not, label %if.end, label %land.lhs.true
+
+land.lhs.true:
+  %call = tail call i64 @pthread_self() nounwind
+  %1 = load i64, ptr @interrupted_thread, align 8
+  %cmp = icmp eq i64 %call, %1
+  br i1 %cmp, label %if.then, label %if.end
+
+if.then:
+  %2 = atomicrmw and ptr @relay_stop_asked, i32 -2 acq_rel, align 4
+  br label %if.end
+
+if.end:
+  ret void
+}
+
+define void @relay_stop_on_interrupt(i64 %thread) nounwind {
+entry:
+  %now = alloca %struct.signal_action, align 8
+  call void @llvm.lifetime.start.p0(ptr nonnull %now) nounwind
+  %call = call i32 @sigaction(i32 2, ptr null, ptr nonnull %now) nounwind
+  %tobool = icmp ne i32 %call, 0
+  %0 = load ptr, ptr %now, align 8
+  %cmp = icmp ult ptr %0, inttoptr (i64 2 to ptr)
+  %or.cond = select i1 %tobool, i1 true, i1 %cmp
+  br i1 %or.cond, label %cleanup, label %if.end
+
+if.end:
+  %1 = load i64, ptr @interrupted_thread, align 8
+  %tobool1.not = icmp eq i64 %1, 0
+  %2 = load ptr, ptr @before_interrupt, align 8
+  %cmp3.not = icmp eq ptr %0, %2
+  %or.cond9 = select i1 %tobool1.not, i1 true, i1 %cmp3.not
+  br i1 %or.cond9, label %if.end5, label %cleanup
+
+if.end5:
+  store i64 %thread, ptr @interrupted_thread, align 8
+  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(152) @before_interrupt, ptr noundef nonnull align 8 dereferenceable(152) %now, i64 152, i1 false)
+  store ptr @on_interrupt, ptr %now, align 8
+  %call7 = call i32 @sigaction(i32 2, ptr nonnull %now, ptr null) nounwind
+  br label %cleanup
+
+cleanup:
+  call void @llvm.lifetime.end.p0(ptr nonnull %now) nounwind
+  ret void
+}
+
+declare i32 @sigaction(i32, ptr, ptr)
+
+define internal void @on_interrupt(i32 %signal, ptr %told, ptr %context) nounwind {
+entry:
+  %0 = atomicrmw or ptr @relay_stop_asked, i32 1 acq_rel, align 4
+  %1 = load ptr, ptr @before_interrupt, align 8
+  tail call void %1(i32 %signal, ptr %told, ptr %context) nounwind
+  ret void
+}
+
+define void @relay_stop_thread(i64 %thread) nounwind {
+entry:
+  br label %for.body
+
+for.cond:
+  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %exitcond.not = icmp eq i64 %indvars.iv.next, 64
+  br i1 %exitcond.not, label %cleanup2, label %for.body
+
+for.body:
+  %indvars.iv = phi i64 [ 0, %entry ], [ %indvars.iv.next, %for.cond ]
+  %arrayidx = getelementptr inbounds nuw i64, ptr @overdue, i64 %indvars.iv
+  %0 = cmpxchg ptr %arrayidx, i64 0, i64 %thread acq_rel acquire, align 8
+  %1 = extractvalue { i64, i1 } %0, 1
+  br i1 %1, label %if.end, label %for.cond
+
+if.end:
+  %2 = atomicrmw add ptr @relay_stop_asked, i32 2 acq_rel, align 4
+  br label %cleanup2
+
+cleanup2:
+  ret void
+}
+
+define void @relay_stop_forget(i64 %thread) nounwind {
+entry:
+  br label %for.body
+
+for.cond.cleanup:
+  ret void
+
+for.body:
+  %indvars.iv = phi i64 [ 0, %entry ], [ %indvars.iv.next, %if.end ]
+  %arrayidx = getelementptr inbounds nuw i64, ptr @overdue, i64 %indvars.iv
+  %0 = cmpxchg ptr %arrayidx, i64 %thread, i64 0 acq_rel acquire, align 8
+  %1 = extractvalue { i64, i1 } %0, 1
+  br i1 %1, label %if.then, label %if.end
+
+if.then:
+  %2 = atomicrmw sub ptr @relay_stop_asked, i32 2 acq_rel, align 4
+  br label %if.end
+
+if.end:
+  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %exitcond.not = icmp eq i64 %indvars.iv.next, 64
+  br i1 %exitcond.not, label %for.cond.cleanup, label %for.body
+}
+
 declare i32 @posix_memalign(ptr, i64, i64)
 
 define internal void @handle(i32 %signal, ptr %told, ptr %context) nounwind {
@@ -1338,8 +1557,6 @@ if.end5:
   ret void
 }
 
-declare i32 @sigaction(i32, ptr, ptr)
-
 declare i32 @getpagesize()
 
 declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
@@ -1385,8 +1602,6 @@ cleanup:
 declare i32 @munmap(ptr, i64)
 
 declare i32 @madvise(ptr, i64, i32)
-
-declare ptr @pthread_getspecific(i32)
 
 define internal fastcc range(i32 1, 0) i32 @count_processors() noinline nounwind {
 entry:

@@ -5,6 +5,7 @@
 %struct.known_class = type { ptr, ptr }
 %struct.met = type { ptr, i64, ptr, i64 }
 
+@relay_stop_asked = global i32 0, align 4
 @kept_bytes = internal global [8 x i64] zeroinitializer, align 16
 @kept_blocks = internal global [8 x ptr] zeroinitializer, align 16
 @replaced = internal global i64 0, align 8
@@ -805,6 +806,41 @@ if.then:
   br label %if.end
 
 if.end:
+  ret void
+}
+
+define noundef i32 @relay_stop_now() nounwind {
+entry:
+  ret i32 0
+}
+
+define void @relay_stop_begin() nounwind {
+entry:
+  ret void
+}
+
+define noundef i64 @relay_stop_owner() nounwind {
+entry:
+  ret i64 0
+}
+
+define void @relay_stop_act_for(i64 %owner) nounwind {
+entry:
+  ret void
+}
+
+define void @relay_stop_on_interrupt(i64 %thread) nounwind {
+entry:
+  ret void
+}
+
+define void @relay_stop_thread(i64 %thread) nounwind {
+entry:
+  ret void
+}
+
+define void @relay_stop_forget(i64 %thread) nounwind {
+entry:
   ret void
 }
 

@@ -1,7 +1,0 @@
-"""`python -m relay.cli`: the command line where the `relay` script is not on the path."""
-
-import sys
-
-from relay.cli.main import main
-
-sys.exit(main())

@@ -1,0 +1,70 @@
+"""Native calls that end before they are done: Ctrl-C, and calls whose time is up."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
+
+from relay.base.diagnostics import RelayError
+
+STOP_SYMBOLS = ("relay_stop_on_interrupt", "relay_stop_thread", "relay_stop_forget")
+"""What a support library is asked to stop calls by. Programs call the others."""
+
+_OF_THREAD = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
+
+
+def add_stops(address: Callable[[str], int]) -> None:
+    """Have the calls of a support library, whose symbols are at these addresses, end for Ctrl-C where Python handles
+    that signal, and when the time of `time_limit` is up."""
+    interrupt, stop, forget = (_OF_THREAD(address(symbol)) for symbol in STOP_SYMBOLS)
+    _stops().append((interrupt, stop, forget))
+    stop_on_interrupts()
+
+
+def stop_on_interrupts() -> None:
+    """See to it that Ctrl-C ends native calls, where Python handles it: who sets a handler takes that back."""
+    if callable(signal.getsignal(signal.SIGINT)):
+        for interrupt, _, _ in _stops():
+            interrupt(threading.main_thread().ident or 0)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Generator[None]:
+    """End calls that this thread makes in the block when their time is up. Raises `RelayError` (rule `bad-timeout`)."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= threading.TIMEOUT_MAX:
+        raise RelayError(
+            rule="bad-timeout",
+            message="a time limit is a number of seconds",
+            expected="more than 0",
+            found=repr(seconds),
+        )
+    thread, stops, lock = threading.get_ident(), tuple(_stops()), threading.Lock()
+    is_over = False
+
+    def stop() -> None:
+        with lock:
+            if not is_over:
+                for _, ask, _ in stops:
+                    ask(thread)
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        with lock:
+            is_over = True
+            for _, _, forget in stops:
+                forget(thread)
+
+
+@cache
+def _stops() -> list[tuple[Callable[[int], None], Callable[[int], None], Callable[[int], None]]]:
+    """What `STOP_SYMBOLS` are in each support library of the process."""
+    return []

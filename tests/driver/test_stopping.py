@@ -1,0 +1,132 @@
+"""Native calls can be stopped: by Ctrl-C, and when their time is up. The executable is as usable as before."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relay
+from relay.runtime.executable import Executable
+from tests.messages import check_message
+from tests.native.running import module
+
+LOOP = """
+def @main(%x: Tensor[(4), float32], %n: int64) -> Tensor[(4), float32] {
+  if (less(%n, 1i64)) { %x } else { @main(sin(%x), subtract(%n, 1i64)) }
+}"""
+SCALARS = """
+def @main(%x: int64, %n: int64) -> int64 {
+  if (less(%n, 1i64)) { %x } else { @main(bitwise_xor(%x, %n), subtract(%n, 1i64)) }
+}"""
+DEEP = """
+def @down(%x: float32, %n: int64) -> float32 {
+  if (less(%n, 1i64)) { %x } else { add(@down(%x, subtract(%n, 1i64)), 1f) }
+}
+def @main(%x: float32, %n: int64) -> float32 {
+  if (less(%n, 1i64)) { %x } else { @main(@down(%x, 100000i64), subtract(%n, 1i64)) }
+}"""
+MUTUAL = """
+def @even(%f: fn(float32) -> float32, %x: float32, %n: int64) -> float32 {
+  if (less(%n, 1i64)) { %x } else { @odd(%f, %f(%x), subtract(%n, 1i64)) }
+}
+def @odd(%f: fn(float32) -> float32, %x: float32, %n: int64) -> float32 {
+  if (less(%n, 1i64)) { %x } else { @even(%f, %f(%x), subtract(%n, 1i64)) }
+}
+def @main(%x: float32, %n: int64) -> float32 { @even(fn (%y: float32) { cos(%y) }, %x, %n) }"""
+
+PROGRAMS = {"loop": LOOP, "scalars": SCALARS, "deep": DEEP, "mutual": MUTUAL}
+STARTS = {"loop": np.ones(4, np.float32), "scalars": np.int64(1), "deep": np.float32(1), "mutual": np.float32(1)}
+FOR_EVER = 10**15
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def program(request: pytest.FixtureRequest) -> tuple[str, Executable]:
+    return request.param, relay.build(module(PROGRAMS[request.param]))
+
+
+def after(seconds: float, do: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, do)
+    timer.daemon = True
+    timer.start()
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_ends_a_loop(program):
+    name, executable = program
+    expected = executable(STARTS[name], 2)
+    after(0.2, press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        executable(STARTS[name], FOR_EVER)
+    np.testing.assert_array_equal(executable(STARTS[name], 2), expected)
+
+
+def test_a_call_ends_when_its_time_is_up(program):
+    name, executable = program
+    expected = executable(STARTS[name], 2)
+    with pytest.raises(relay.RelayError) as caught:
+        executable(STARTS[name], FOR_EVER, timeout=0.2)
+    check_message("runtime", "timed-out", caught.value)
+    np.testing.assert_array_equal(executable(STARTS[name], 2, timeout=100), expected)
+
+
+def test_a_library_in_python_too(tmp_path: Path):
+    relay.build(module(LOOP)).export(tmp_path / "loop.so")
+    loaded = relay.load(tmp_path / "loop.so")
+    with pytest.raises(relay.RelayError, match="timed-out"):
+        loaded(STARTS["loop"], FOR_EVER, timeout=0.2)
+
+
+def test_the_time_of_one_thread_is_not_that_of_another():
+    executable = relay.build(module(LOOP))
+    results: list[np.ndarray] = []
+    thread = threading.Thread(target=lambda: results.append(executable(STARTS["loop"], 5_000_000)))
+    thread.start()
+    with pytest.raises(relay.RelayError, match="timed-out"):
+        executable(STARTS["loop"], FOR_EVER, timeout=0.05)
+    thread.join()
+    np.testing.assert_array_equal(results[0], executable(STARTS["loop"], 5_000_000))
+
+
+def test_a_ctrl_c_that_python_handled_ends_no_later_call():
+    executable = relay.build(module(LOOP))
+    after(0.1, press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(5)
+    assert executable(STARTS["loop"], 3).shape == (4,)
+
+
+def test_a_handler_of_the_users_is_heard_and_may_go_on():
+    """He sets it before he loads a program; the call ends, with an error that says why."""
+    seen: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        executable = relay.build(module(LOOP))
+        after(0.2, press_ctrl_c)
+        with pytest.raises(relay.RelayError, match="interrupted"):
+            executable(STARTS["loop"], FOR_EVER)
+        assert seen == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_input_may_be_called_timeout():
+    timeout = relay.var("timeout", shape=(2,))
+    executable = relay.build(relay.Function([timeout], timeout + timeout))
+    assert executable(timeout=np.ones(2, np.float32)).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, True, "soon", float("nan"), float("inf")])
+def test_other_limits_are_refused(seconds):
+    executable = relay.build(module(SCALARS))
+    with pytest.raises(relay.RelayError, match="bad-timeout"):
+        executable(1, 1, timeout=seconds)
