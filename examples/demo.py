@@ -52,7 +52,7 @@ def main() -> int:
     for threads in (1, 2):
         relay.set_num_threads(threads)
         calls = {"relay": lambda: executable(image), "peer": onnxruntime_call(model, {name: image}, threads)}
-        timings = interleaved(calls, seconds=8)
+        timings = interleaved(calls, seconds=8, rests=threads > 1)
         compared = ratio(timings["peer"], timings["relay"])
         print(
             f"{threads} thread{'s' if threads > 1 else ' '}: relay {timings['relay'].median_s * 1e3:6.2f} ms, "

@@ -16,6 +16,7 @@ import pytest
 
 import relay
 from relay.base.dtypes import DType
+from relay.cli import doctor
 from relay.cli.main import COMMANDS, main
 from relay.driver import compilation
 from relay.runtime.profile.roofline import MemoryLevel, Roofline
@@ -342,6 +343,8 @@ MISTAKES = {
     "input-without-name": ["run", "layer.relay", "--input", "x.npy"],
     "no-array": ["run", "layer.relay", "--input", "x=none.npy"],
     "pickled-array": ["run", "layer.relay", "--input", "x=pickled.npy"],
+    "image-for-a-matrix": ["run", "layer.relay", "--input", "x=image.png"],
+    "no-such-pass": ["show", "layer.relay", "--diff", "FoldConst"],
     "several-arrays": ["run", "layer.relay", "--input", "x=several.npz"],
     "run-damaged": ["run", "bad.rlx"],
     "bad-threads": ["bench", "layer.relay", "--threads", "two"],
@@ -457,7 +460,7 @@ def test_an_interrupt_is_exit_code_130(here, tmp_path):
 
 def test_a_reader_that_goes_away_is_no_error(here):
     process = subprocess.Popen(
-        [sys.executable, "-m", "relay.cli", "show", "layer.relay", "--stage", "asm"],
+        [sys.executable, "-m", "relay", "show", "layer.relay", "--stage", "asm"],
         env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
@@ -469,7 +472,7 @@ def test_a_reader_that_goes_away_is_no_error(here):
 
 
 def test_progress_is_drawn_on_a_terminal_only(here, tmp_path):
-    command = [sys.executable, "-m", "relay.cli", "compile", "layer.relay", "-o", str(tmp_path / "m.rlx")]
+    command = [sys.executable, "-m", "relay", "compile", "layer.relay", "-o", str(tmp_path / "m.rlx")]
     piped = subprocess.run(command, env=environment({"RELAY_CACHE": "0"}), capture_output=True, check=True)
     assert piped.stderr == b""
     ours, theirs = pty.openpty()
@@ -486,3 +489,66 @@ def test_progress_is_drawn_on_a_terminal_only(here, tmp_path):
     finally:
         os.close(ours)
     assert b"kernels" in drawn
+
+
+def test_inputs_from_several_kinds_of_files(here, capsys):
+    np.savez(here / "both.npz", x=rows(5), w=WEIGHT)
+    expected = layer_result(rows(5), WEIGHT)
+    for given in (["both.npz"], ["x=both.npz", "w=w.npy"]):
+        words = [word for each in given for word in ("--input", each)]
+        assert run(capsys, "run", "layer.relay", *words, "--output", "y.npz")[0] == 0
+        with np.load(here / "y.npz") as written:
+            np.testing.assert_allclose(written["output"], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 4, 8), (3, 4, 8), (1, 4, 8, 3), (4, 8, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+def test_an_image_is_an_input(here, capsys, shape, dtype):
+    """Red on the left and blue on the right, in the size and the order that the program wants."""
+    pillow = pytest.importorskip("PIL.Image")
+    pixels = np.zeros((8, 16, 3), np.uint8)
+    pixels[:, :8, 0] = pixels[:, 8:, 2] = 255
+    pillow.fromarray(pixels).save(here / "image.png")
+    x = relay.var("x", shape=shape, dtype=dtype)
+    (here / "image.relay").write_text(relay.astext(relay.IRModule.from_expr(relay.Function([x], x + x - x))))
+    assert run(capsys, "run", "image.relay", "--input", "image.png", "--output", "y.npz")[0] == 0
+    with np.load(here / "y.npz") as written:
+        found = written["output"]
+    assert (found.shape, found.dtype) == (shape, dtype)
+    image = found.reshape(3, 4, 8).transpose(1, 2, 0) if shape[-1] != 3 else found.reshape(4, 8, 3)
+    full = 255 if dtype == "uint8" else 1
+    assert image[0, 0].tolist() == [full, 0, 0]
+    assert image[3, 7].tolist() == [0, 0, full]
+
+
+def test_what_a_pass_did(here, capsys):
+    (here / "sum.relay").write_text('#[version = "0.0.5"]\ndef @main(%x: float32) { add(%x, add(1f, 2f)) }\n')
+    code, out, _ = run(capsys, "show", "sum.relay", "--diff", "FoldConstant")
+    assert code == 0
+    assert "# run 1\n--- before\n+++ after\n" in out
+    assert "\n-  %0 = add(1f, 2f); /* ty=float32 */\n" in out
+    assert "\n+  add(%x, 3f) /* ty=float32 */\n" in out
+    assert json.loads(run(capsys, "show", "sum.relay", "--diff", "FoldConstant", "--json")[1]).keys() >= {
+        "FoldConstant 1"
+    }
+
+
+def test_the_doctor_tells_what_there_is(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELAY_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("RELAY_CACHE", raising=False)
+    relay.build(layer())
+    found = json.loads(run(capsys, "doctor", "--json")[1])
+    assert found["relay"]["version"] == relay.__version__
+    assert found["packages"]["numpy"] == np.__version__
+    assert found["machine"]["processors"] == str(len(os.sched_getaffinity(0)))
+    assert found["cache"]["folder"] == str(tmp_path)
+    assert re.fullmatch(r"0\.\d MB in [1-9]\d* files", found["cache"]["kernels"])
+    out = run(capsys, "doctor")[1]
+    assert f"\n  numpy        {np.__version__}\n" in out
+    monkeypatch.setenv("RELAY_CACHE", "0")
+    assert "none: RELAY_CACHE=0" in run(capsys, "doctor")[1]
+
+
+def test_the_doctor_says_how_to_have_what_is_missing(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "PACKAGES", {"no-such-package": "extra"})
+    assert 'no-such-package missing: pip install "relay-ir[extra]"' in run(capsys, "doctor")[1]

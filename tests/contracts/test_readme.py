@@ -51,7 +51,7 @@ def test_the_commands_run(folder):
     for line in lines:
         words = shlex.split(line)[1:] + (["--seconds", "0.2"] if " bench " in line else [])
         done = subprocess.run(
-            [sys.executable, "-m", "relay.cli", *words],
+            [sys.executable, "-m", "relay", *words],
             cwd=folder, env=environment({}), capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, (line, done.stderr)

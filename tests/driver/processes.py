@@ -30,6 +30,6 @@ def python(code: str, *arguments: object, **extra: str) -> str:
 def relay_command(*arguments: object, folder: Path | None = None, **extra: str) -> subprocess.CompletedProcess[str]:
     """`relay ...`, as from the shell."""
     return subprocess.run(
-        [sys.executable, "-m", "relay.cli", *map(str, arguments)],
+        [sys.executable, "-m", "relay", *map(str, arguments)],
         capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False, env=environment(extra), cwd=folder,
     )  # fmt: skip

@@ -28,6 +28,18 @@ _OTHERS_WRITE = 0o022
 _LOG = logging.getLogger(__name__)
 
 
+def kept_folder(environment: Mapping[str, str]) -> Path | None:
+    """Where files of all kinds are kept; None when nothing is to be kept.
+
+    >>> kept_folder({"RELAY_CACHE": "0"}) is None
+    True
+    """
+    if environment.get("RELAY_CACHE", "1") == "0":
+        return None
+    stated, user = environment.get("RELAY_CACHE_DIR"), environment.get("XDG_CACHE_HOME")
+    return Path(stated) if stated else (Path(user) if user else Path.home() / ".cache") / "relay"
+
+
 @frozen(eq=False)
 class Draft:
     """A file that is being written. Unless it is kept before the `with` block ends, it is removed."""
@@ -69,7 +81,8 @@ class KeptFiles:
 
         `limit_setting` names the variable that states another limit. Raises `RelayError` (rule `bad-setting`).
         """
-        if environment.get("RELAY_CACHE", "1") == "0":
+        folder = kept_folder(environment)
+        if folder is None:
             return None
         limit = environment.get(limit_setting, str(limit_bytes))
         if not (limit.isascii() and limit.isdigit()):
@@ -79,8 +92,6 @@ class KeptFiles:
                 expected="a size in bytes, such as 536870912",
                 found=limit,
             )
-        stated, user = environment.get("RELAY_CACHE_DIR"), environment.get("XDG_CACHE_HOME")
-        folder = Path(stated) if stated else (Path(user) if user else Path.home() / ".cache") / "relay"
         return cls(folder / kind, suffix, int(limit))
 
     def path(self, key: str) -> Path:

@@ -1,4 +1,4 @@
-"""`relay`: compile, run, show, profile and bench models from the shell.
+"""`relay`: compile, run, show, profile and bench models from the shell; `relay doctor` tells of the machine.
 
 Exit codes: 0 done, 1 the user's error, 2 wrong usage, 70 a bug of the compiler, 130 interrupted.
 """
@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "show": "print a model at a stage of its compilation",
         "profile": "time each operator of a model",
         "bench": "time a model, next to another library if you like",
+        "doctor": "tell what is installed and what the machine has",
     }
 )
 """What each command is for. Its module is loaded only when it is asked for: running a model needs no compiler."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
+from relay.cli.input_files import read_inputs
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import COMPILED_SUFFIXES, add_model_options, compile_model, with_schedules
 from relay.modelfiles.reading import SOURCE_SUFFIXES
@@ -24,7 +25,11 @@ from relay.runtime.values.values import DataValue
 def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command, (*COMPILED_SUFFIXES, *SOURCE_SUFFIXES))
     command.add_argument(
-        "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input; may be repeated"
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="an input: .npy, .npz (all that are in it, without NAME) or an image; may be repeated",
     )
     command.add_argument("--random", action="store_true", help="fill the inputs that are not given from a seed")
     command.add_argument("--seed", type=int, default=0, help="the seed of --random (default: 0)")
@@ -38,7 +43,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> None:
     compiled = Path(options.model).suffix in COMPILED_SUFFIXES
     executable = load(options.model) if compiled else compile_model(options, quiet=options.json)
-    arrays = dict(map(_input, options.input))
+    arrays = read_inputs(options.input, executable.entry)
     if options.random:
         arrays = {**random_inputs(executable.entry, options.seed, read_extents(options)), **arrays}
     leaves = _leaves(executable(**arrays))
@@ -59,22 +64,6 @@ def _names(entry: EntrySpec, count: int) -> list[str]:
     if entry.outputs:
         return [spec.name for spec in entry.outputs]
     return ["output"] if count == 1 else [f"output{position}" for position in range(count)]
-
-
-def _input(text: str) -> tuple[str, NDArray[np.generic]]:
-    name, equals, file = text.partition("=")
-    if not equals:
-        raise RelayError(rule="bad-input", message=f"`{text}` gives no input", expected="NAME=FILE.npy")
-    try:
-        array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise RelayError(
-            rule="cannot-read", message=f"cannot read the input {file}", expected="an array that numpy.save wrote",
-            found=str(error),
-        ) from error  # fmt: skip
-    if not isinstance(array, np.ndarray):
-        raise RelayError(rule="cannot-read", message=f"{file} holds several arrays", expected="one array (.npy)")
-    return name, array
 
 
 def _save(path: Path, results: dict[str, NDArray[np.generic]]) -> None:

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 
+from relay.cli.differences import pass_differences
 from relay.cli.models import add_donation, add_model_options, read_model, with_schedules
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
@@ -31,6 +32,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--function", metavar="NAME", help="one function, or one kernel by the beginning of its name (default: all)"
     )
     add_donation(command)
+    command.add_argument(
+        "--diff",
+        metavar="PASS",
+        help="what a pass changed, each time it ran: FoldConstant (`--stage passes` lists them)",
+    )
     command.add_argument("--json", action="store_true", help="print {name: text} as JSON")
     command.set_defaults(execute=execute)
 
@@ -39,7 +45,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
     compilation = model.compilation(options.target, options.opt_level, options.donate)
-    if options.stage in MODULE_STAGES:
+    if options.diff:
+        texts = pass_differences(compilation, options.diff)
+    elif options.stage in MODULE_STAGES:
         texts = {options.stage: MODULE_STAGES[options.stage](compilation, options.function)}
     else:
         kernels = [compilation.kernel(options.function)] if options.function else list(compilation.kernels)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate, free_symbols
 from relay.base.diagnostics import Origin, RelayError
+from relay.base.near_names import near_names
 from relay.runtime.arguments.dlpack import from_dlpack
 from relay.runtime.arguments.extents import Source
 from relay.runtime.artefact.manifest import EntrySpec, TensorSpec
@@ -46,7 +47,12 @@ def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any])
     for name, value in named.items():
         if name not in names or name in values:
             reason = f"is no input of `{entry.name}`" if name not in names else f"was given to `{entry.name}` twice"
-            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason}", expected=_all_inputs(entry))
+            raise RelayError(
+                rule="bad-input-name",
+                message=f"`{name}` {reason}",
+                expected=_all_inputs(entry),
+                remedy=near_names(name, [each for each in names if each != name]),
+            )
         values[name] = value
     missing = [name for name in names if name not in values]
     if missing:
