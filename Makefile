@@ -4,7 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check suite fuzz mutants bench clean
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+
+.PHONY: demo test check suite fuzz mutants bench dist clean
 
 $(VENV)/.ready-run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -53,5 +55,15 @@ mutants: $(VENV)/.ready-test  ## which small mistakes in arith, ir, infer and no
 bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, OpenVINO, PyTorch and JAX
 	$(BIN)/python -m benchmarks
 
+$(VENV)/.ready-dist: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "build>=1.2"
+	touch $@
+
+dist: $(VENV)/.ready-dist  ## the source distribution and the wheel, which is tried in an environment of its own for each of PYTHONS
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m tests.packaging.clean_environment dist/*.whl $(PYTHONS)
+
 clean:
-	rm -rf $(VENV) build demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo .pytest_cache .ruff_cache .hypothesis

@@ -62,12 +62,12 @@ def test_a_module_knows_its_text():
 
 
 @pytest.mark.parametrize(("package", "code", "extra"), [
-    ("onnx", "relay.frontend.from_onnx('model.onnx')", "relay[onnx]"),
-    ("torch", "relay.frontend.from_pytorch('model.pt2')", "relay[torch]"),
-    ("torch", "relay.compile('model.pt2')", "relay[torch]"),
-    ("torch", "relay.dynamo.register()", "relay[torch]"),
-    ("safetensors", "relay.load_params('weights.safetensors')", "relay[params]"),
-    ("safetensors", "relay.save_params({}, 'weights.safetensors')", "relay[params]"),
+    ("onnx", "relay.frontend.from_onnx('model.onnx')", "relay-ir[onnx]"),
+    ("torch", "relay.frontend.from_pytorch('model.pt2')", "relay-ir[torch]"),
+    ("torch", "relay.compile('model.pt2')", "relay-ir[torch]"),
+    ("torch", "relay.dynamo.register()", "relay-ir[torch]"),
+    ("safetensors", "relay.load_params('weights.safetensors')", "relay-ir[params]"),
+    ("safetensors", "relay.save_params({}, 'weights.safetensors')", "relay-ir[params]"),
 ])  # fmt: skip
 def test_a_missing_package_is_named_with_its_extra(tmp_path, package, code, extra):
     script = (

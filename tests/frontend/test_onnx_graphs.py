@@ -464,7 +464,7 @@ def external(location: str, offset: int = 0) -> onnx.ModelProto:
 def test_without_the_onnx_package_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     error = refused(b"")
-    assert (error.rule, error.remedy) == ("missing-package", "pip install relay[onnx]")
+    assert (error.rule, error.remedy) == ("missing-package", 'pip install "relay-ir[onnx]"')
 
 
 def test_importing_relay_does_not_import_onnx() -> None:

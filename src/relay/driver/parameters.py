@@ -87,14 +87,14 @@ def _check(parameter: Var, array: NDArray[np.generic]) -> None:
 
 @takes(params=MAPPING, path=PATH)
 def save_params(params: Mapping[str, NDArray[np.generic]], path: str | os.PathLike[str]) -> None:
-    """Write parameters to a safetensors file. Needs `relay[params]`."""
+    """Write parameters to a safetensors file. Needs `relay-ir[params]`."""
     arrays = {key: np.ascontiguousarray(value) for key, value in params.items()}
     _safetensors().save_file(arrays, os.fspath(path))
 
 
 @takes(path=PATH)
 def load_params(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
-    """Read parameters from a safetensors file. Needs `relay[params]`.
+    """Read parameters from a safetensors file. Needs `relay-ir[params]`.
 
     Raises `RelayError` (rule `bad-params`) when the file is missing or damaged.
     """
@@ -119,5 +119,5 @@ def _safetensors() -> Any:
         raise RelayError(
             rule="missing-package",
             message="parameters are kept in safetensors files, and that package is not installed",
-            remedy="pip install 'relay[params]'",
+            remedy='pip install "relay-ir[params]"',
         ) from error

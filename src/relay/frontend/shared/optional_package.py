@@ -20,5 +20,5 @@ def optional_package(part: str, purpose: str, extra: str) -> ModuleType:
             rule="missing-package",
             message=f"{purpose} needs the package `{part.partition('.')[0]}`",
             found=f"no module called {missing.name}",
-            remedy=f"pip install relay[{extra}]",
+            remedy=f'pip install "relay-ir[{extra}]"',
         ) from missing
