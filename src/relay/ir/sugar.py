@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from relay.ir.expr import Call, Expr
 
 
+_MOST_LINES = 40
+
+
 class Printer(Protocol):
     """Programs as text."""
 
@@ -33,6 +36,12 @@ class Printable:
 
     def __str__(self) -> str:
         return object.__repr__(self) if Printable.printer is None else self.astext(show_meta_data=False)
+
+    def __repr__(self) -> str:
+        """The text, for people at a prompt: its beginning, where it is long."""
+        lines = [line for line in str(self).splitlines() if not line.startswith("#[version")]
+        rest = len(lines) - _MOST_LINES
+        return "\n".join([*lines[:_MOST_LINES], f"… and {rest} lines more: print(…) shows all"] if rest > 0 else lines)
 
 
 class Arithmetic(Protocol):

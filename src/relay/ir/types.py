@@ -104,7 +104,7 @@ class TensorType(Leaf):
     """A tensor of `shape` and `dtype`; a scalar has shape `()`."""
 
     shape: tuple[Dimension, ...]
-    dtype: DType
+    dtype: DType = DType.FLOAT32
 
     def __post_init__(self) -> None:
         _freeze(self, "shape")

@@ -13,7 +13,8 @@ from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.elf import ELF_MAGIC
-from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec
+from relay.runtime.artefact.nesting import shown_entry
 from relay.runtime.call.entry_point import EntryPoint, Result
 from relay.runtime.call.heap_calls import HeapCalls
 from relay.runtime.call.native import NativeCode, load_artefact_code
@@ -90,6 +91,16 @@ class Executable:
         """What `@main` takes and gives."""
         return self.manifest.entry("main")
 
+    @property
+    def inputs(self) -> tuple[InputSpec, ...]:
+        """What `@main` takes, in order: each has a `name`, and a `shape` and `dtype` where it is a tensor."""
+        return self.entry.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """What `@main` gives; none where its result is a value that no caller can make room for."""
+        return self.entry.outputs
+
     @takes(path=PATH)
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the artefact: native objects, constants and manifest in one file that `load` maps."""
@@ -154,9 +165,11 @@ class Executable:
         )
 
     def __repr__(self) -> str:
-        entry = self.entry
-        inputs, outputs = (", ".join(map(str, specs)) for specs in (entry.inputs, entry.outputs))
-        return f"<relay executable: ({inputs}) -> ({outputs})>"
+        parts = [f"{len(self.manifest.kernels)} kernels"]
+        if self.artefact is not None:
+            parts.append(f"{sum(map(len, self.artefact.objects)) / 1e6:.1f} MB of code")
+            parts.append(f"{self.artefact.constants.nbytes / 1e6:.1f} MB of constants")
+        return f"<relay executable: {shown_entry(self.entry)}; {', '.join(parts)}>"
 
 
 def instantiate(

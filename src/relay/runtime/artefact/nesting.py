@@ -32,3 +32,9 @@ def shown_result(entry: EntrySpec) -> str:
         return str(nesting(entry.copied)([each.shown_type for each in entry.outputs])).replace("'", "")
     type_ = entry.result.type if isinstance(entry.result, HeapResult) else None
     return "a value" if type_ is None else str(type_)
+
+
+def shown_entry(entry: EntrySpec) -> str:
+    """What an entry takes and gives."""
+    given = ", ".join(map(str, entry.outputs)) if entry.outputs else shown_result(entry)
+    return f"({', '.join(map(str, entry.inputs))}) -> ({given})"

@@ -16,7 +16,7 @@ from relay.runtime.arguments.donation import DonatedArrays, donated_names, part_
 from relay.runtime.arguments.extents import symbol_sources
 from relay.runtime.artefact.arena_map import RegionArena, region_arena
 from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, TensorSpec
-from relay.runtime.artefact.nesting import nesting
+from relay.runtime.artefact.nesting import nesting, shown_entry
 from relay.runtime.artefact.status import failure, left_index, shown_values
 from relay.runtime.call.heap_calls import HeapCalls
 from relay.runtime.call.native import NativeCode
@@ -99,6 +99,9 @@ class EntryPoint:
     @property
     def spec(self) -> EntrySpec:
         return self._spec
+
+    def __repr__(self) -> str:
+        return f"<relay function {self._spec.name}: {shown_entry(self._spec)}>"
 
     def arenas(self, positional: Sequence[Any], named: Mapping[str, Any]) -> tuple[RegionArena, ...]:
         """What is where in the arena of each region, in a call on such arguments. Raises what a call raises."""

@@ -225,6 +225,9 @@ class ProgramProfile:
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        return f"<relay profile of {self.function}: {len(self.kernels)} kernels, {self.median_s * 1e3:.3g} ms>"
+
     def to_json(self) -> dict[str, Any]:
         """The profile as JSON has it, slowest kernel first."""
         arena = self.arena

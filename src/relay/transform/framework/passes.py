@@ -53,6 +53,9 @@ class Pass:
     def __call__(self, module: IRModule | None = None) -> IRModule | Pass:
         return self if module is None else run(self, module, PassContext.current())
 
+    def __repr__(self) -> str:
+        return f"<relay pass: {self}>"
+
     def __str__(self) -> str:
         return f"{self.name} (from -O{self.level})  {self.info.description}".rstrip()
 
@@ -85,6 +88,9 @@ class Sequential:
             return _run_sequence(self, module, context)
         with replace(context, opt_level=self.opt_level) as own:
             return _run_sequence(self, module, own)
+
+    def __repr__(self) -> str:
+        return f"<relay passes: {', '.join(each.name for each in self.passes)}>"
 
     def __str__(self) -> str:
         return "\n".join((self.name, *(f"  {line}" for each in self.passes for line in str(each).splitlines())))
