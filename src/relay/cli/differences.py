@@ -54,6 +54,6 @@ def pass_differences(compilation: Compilation, name: str) -> dict[str, str]:
 
 
 def _difference(before: IRModule, after: IRModule, number: int) -> str:
-    texts = [astext(each, show_meta_data=False).splitlines() for each in (before, after)]
-    lines = list(difflib.unified_diff(*texts, "before", "after", n=_CONTEXT_LINES, lineterm=""))
+    old, new = (astext(each, show_meta_data=False).splitlines() for each in (before, after))
+    lines = list(difflib.unified_diff(old, new, "before", "after", n=_CONTEXT_LINES, lineterm=""))
     return "\n".join([f"# run {number}", *lines]) if lines else f"# run {number}: nothing changed"

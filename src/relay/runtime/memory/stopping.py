@@ -33,7 +33,7 @@ def stop_on_interrupts() -> None:
 
 
 @contextmanager
-def time_limit(seconds: float) -> Generator[None]:
+def time_limit(seconds: object) -> Generator[None]:
     """End calls that this thread makes in the block when their time is up. Raises `RelayError` (rule `bad-timeout`)."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= threading.TIMEOUT_MAX:
         raise RelayError(
