@@ -39,9 +39,22 @@ def may_be_unset(x: Vector, n: int):
     return y
 
 
-def stores_into_a_tensor(x: Vector):
+def stores_into_what_the_caller_has(x: Vector):
     x[0] = 1.0
     return x
+
+
+def stores_into_what_two_names_hold(x: Vector):
+    y = x + 1
+    z = y
+    y[0] = 1.0
+    return z
+
+
+def stores_several_values_where_bools_hold(x: Vector):
+    y = x + 1
+    y[y < 0] = x[:2]
+    return y
 
 
 def tensor_as_condition(x: Vector):
@@ -51,7 +64,7 @@ def tensor_as_condition(x: Vector):
 
 
 def unknown_function(x: Vector):
-    return np.linalg.norm(x)
+    return np.linalg.svd(x)
 
 
 def without_annotation(x):
@@ -62,11 +75,11 @@ def empty_list(x: Vector):
     return []
 
 
-def guard(x: Vector, n: int):
+def named_inside_a_pattern(x: Vector, n: int):
     xs = [x]
     match xs:
-        case [y] if n > 0:
-            return y
+        case [y, ([_] as w)] if n > 0:
+            return y if n > 1 else w
         case _:
             return x
 
@@ -87,8 +100,8 @@ def unknown_name(x: Vector):
     return x + undefined  # noqa: F821
 
 
-def zip_of_tensors(x: Vector, y: Vector):
-    total = x
+def strict_zip(x: Vector, y: relay.Tensor[(4,)]):
+    total = 0.0
     for left, right in zip(x, y, strict=True):
         total = total + left * right
     return total
@@ -135,8 +148,8 @@ def index_outside(x: Vector):
     return x[3]
 
 
-def several_tensors_as_indices(m: relay.Tensor[(3, 3)], k: relay.Tensor[(2,), "int32"]):  # noqa: F821
-    return m[k, k]
+def several_tensors_as_indices(m: relay.Tensor[(3, 3, 3)], k: relay.Tensor[(2,), "int32"]):  # noqa: F821
+    return m[k, :, k]
 
 
 def an_int_and_a_float(n: int, y: float):
@@ -217,9 +230,11 @@ def calls_a_list(x: Vector):
 
 
 REFUSED = [
-    try_and_assert, changes_type, changes_extent, may_be_unset, stores_into_a_tensor, tensor_as_condition,
-    unknown_function, without_annotation, empty_list, guard, wrong_shapes, computed_slice, unknown_attribute,
-    unknown_name, zip_of_tensors, changes_another_name, appends_to_another_name, changes_what_a_turn_handed_on,
+    try_and_assert, changes_type, changes_extent, may_be_unset, stores_into_what_the_caller_has,
+    stores_into_what_two_names_hold, stores_several_values_where_bools_hold, tensor_as_condition,
+    unknown_function, without_annotation, empty_list,
+    named_inside_a_pattern, wrong_shapes, computed_slice, unknown_attribute,
+    unknown_name, strict_zip, changes_another_name, appends_to_another_name, changes_what_a_turn_handed_on,
     changes_a_list_around_it, changes_its_type, index_outside, several_tensors_as_indices, an_int_and_a_float,
     largest_of_two_kinds, inverts_a_bool, rounds_to_digits, argument_of_numpy, loop_that_may_not_run,
     own_name_that_is_not_set, too_large, known_division_by_zero, wrong_arguments, default_of_recursion, several_ways,

@@ -35,11 +35,11 @@ def _assigned(statement: ast.stmt, definitely: bool) -> Iterable[str]:
             if not definitely:
                 for case in cases:
                     yield from (n.name for n in ast.walk(case.pattern) if isinstance(n, ast.MatchAs) and n.name)
-        case ast.While(body=body) if not definitely:
-            yield from assigned_names(body)
-        case ast.For(target=target, body=body) if not definitely:
+        case ast.While(body=body, orelse=orelse) if not definitely:
+            yield from assigned_names([*body, *orelse])
+        case ast.For(target=target, body=body, orelse=orelse) if not definitely:
             yield from target_names(target)
-            yield from assigned_names(body)
+            yield from assigned_names([*body, *orelse])
         case _:
             return
 
@@ -53,7 +53,14 @@ def _of_sides(sides: Sequence[Sequence[ast.stmt]], definitely: bool) -> Iterable
 
 def target_names(target: ast.expr) -> list[str]:
     """The names that a target assigns."""
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return [*names, *(name for _, name in _changed_parts(target))]
+
+
+def _changed_parts(target: ast.AST) -> list[tuple[ast.expr, str]]:
+    """The assignments to parts of variables, `name[index] = …`, inside."""
+    parts = (node for node in ast.walk(target) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+    return [(part, part.value.id) for part in parts if isinstance(part.value, ast.Name)]
 
 
 def _changed(value: ast.expr) -> Iterable[str]:
@@ -76,6 +83,8 @@ def leaves_by(statements: Iterable[ast.stmt], *forms: type[ast.stmt]) -> bool:
     for statement in statements:
         if isinstance(statement, forms):
             return True
+        if isinstance(statement, ast.For | ast.While) and leaves_by(statement.orelse, *forms):
+            return True
         inner = tuple(set(forms) & {ast.Return}) if isinstance(statement, ast.For | ast.While) else forms
         if inner and any(leaves_by(part, *inner) for part in _parts(statement)):
             return True
@@ -93,6 +102,18 @@ def _parts(statement: ast.stmt) -> list[list[ast.stmt]]:
             return [body]
         case _:
             return []
+
+
+def breaking_names(statements: Sequence[ast.stmt]) -> list[list[str]]:
+    """For each `break` of the loop around the statements, the names that are assigned in front of it for certain."""
+    found: list[list[str]] = []
+    for position, statement in enumerate(statements):
+        before = assigned_names(statements[:position], definitely=True)
+        if isinstance(statement, ast.Break):
+            found.append(before)
+        elif not isinstance(statement, ast.For | ast.While):
+            found += [[*before, *each] for part in _parts(statement) for each in breaking_names(part)]
+    return found
 
 
 def leaves_early(statements: Iterable[ast.stmt]) -> bool:
@@ -143,6 +164,6 @@ def _is_store(node: ast.Name) -> bool:
 
 
 def changed_lists(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, str]]:
-    """The calls in a function that change a list, with the variable that they change it by."""
+    """The calls and assignments in a function that change a list or an array, with the variable that they do it by."""
     calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
-    return [(call, name) for call in calls for name in _changed(call)]
+    return [*((call, name) for call in calls for name in _changed(call)), *_changed_parts(function)]

@@ -70,6 +70,23 @@ class Transformed:
 
 
 @frozen(eq=False)
+class Counted:
+    """`range(start, stop, step)`, where the program computes a bound."""
+
+    start: Any
+    stop: Any
+    step: int = 1
+
+
+@frozen(eq=False)
+class Together:
+    """`zip` of what is iterated over: one of them at least has a number of elements that the program computes.
+    `enumerate` is that of a count without end, whose `stop` is None."""
+
+    parts: tuple[Any, ...]
+
+
+@frozen(eq=False)
 class Method:
     """A method of a Relay value, about to be called."""
 

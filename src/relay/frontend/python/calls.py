@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
@@ -14,12 +15,14 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch, transformed
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.callables import Method, ref
+from relay.frontend.python.callables import Counted, Method, Together, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
 from relay.frontend.python.library.numpy_functions import METHODS, NUMPY, VIEWS
+from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.notation import PLAIN
+from relay.frontend.python.records import is_named_tuple, replaced
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Call, Expr, RefCreate
@@ -74,6 +77,8 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
 
 def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
     """A constructor of a data type; or a class of Python's, which is a function like others."""
+    if is_named_tuple(callee) and holds_expr(arguments.values):
+        return known_now(arguments.span, callee, *arguments.positional, **arguments.named)
     if not issubclass(callee, DataInstance):
         return call_python(block, callee, arguments)
     constructor, span = constructor_of(callee, block.session.types), arguments.span
@@ -100,12 +105,17 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return OF_SEQUENCES[known](block, callee, arguments)
     if callee is ref and len(given) == 1 and not arguments.named:
         return RefCreate(as_expr(block, given[0], span), span=span)
-    if not holds_expr(arguments.values):
+    if callee is dataclasses.replace and given and is_expr(given[0]):
+        return replaced(block, given[0], arguments.named, span)
+    if callee is dataclasses.replace or isinstance(getattr(callee, "__self__", None), tuple):
+        return known_now(span, callee, *given, **arguments.named)  # of a value of Python, whose parts may be any
+    if not holds_expr(arguments.values) and not any(isinstance(each, Counted | Together) for each in given):
         return own(_computed_now(callee, arguments))
     if known in BUILTINS:
         return own(_applied(block, BUILTINS[known], name, Arguments([block, span, *given], arguments.named, span)))
-    if known in NUMPY:
-        made = _applied(block, NUMPY[known], name, arguments)
+    function = MORE_OF_NUMPY.get(known) or NUMPY.get(known)
+    if function is not None:
+        made = _applied(block, function, name, arguments)
         return _made_of(block, callee.__name__ in VIEWS, given[0] if given else None, made, span)
     if is_builder(callee):
         return own(callee(*given, **arguments.named))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from relay.base.arguments import CLASS, expect
@@ -29,6 +29,14 @@ from relay.ir.expr import Call, Constructor, Expr
 from relay.ir.types import GlobalTypeVar, Type, TypeVar
 
 
+class DataTypes(dict[GlobalTypeVar, TypeData]):
+    """Data types by their names; `classes` are those that they are in Python."""
+
+    def __init__(self, known: Iterable[tuple[GlobalTypeVar, TypeData]] = ()) -> None:
+        super().__init__(known)
+        self.classes: dict[GlobalTypeVar, Any] = {}
+
+
 class DataInstance:
     """What values of data types inherit from. Their fields are in slots: native code can read them."""
 
@@ -38,7 +46,7 @@ class DataInstance:
     __relay_variant__: typing.ClassVar[str] = ""
     __relay_names__: typing.ClassVar[Mapping[str, Any]]
 
-    def to_expr(self, part: Callable[[Any, Type | None], Expr], known: dict[GlobalTypeVar, TypeData]) -> Expr:
+    def to_expr(self, part: Callable[[Any, Type | None], Expr], known: DataTypes) -> Expr:
         """The call of the constructor that makes this value."""
         constructor = constructor_of(type(self), known)
         values = [getattr(self, each.name) for each in dataclasses.fields(cast("Any", self))]
@@ -97,7 +105,7 @@ _TAKEN = {"List": "list", "Option": "None beside another type"}
 _OF_EVERY_CLASS = ("__dict__", "__weakref__", "__orig_bases__", "__parameters__")
 
 
-def constructor_of(variant: type, known: dict[GlobalTypeVar, TypeData]) -> Constructor:
+def constructor_of(variant: type, known: DataTypes) -> Constructor:
     """The constructor that a class stands for; its data type joins `known`."""
     data = define(variant, known)
     return next(each for each in data.constructors if each.name_hint == cast("Any", variant).__relay_variant__)
@@ -108,7 +116,7 @@ def field_names(variant: type) -> list[str]:
     return [each.name for each in dataclasses.fields(cast("Any", variant))]
 
 
-def define(definition: Any, known: dict[GlobalTypeVar, TypeData]) -> TypeData:
+def define(definition: Any, known: DataTypes) -> TypeData:
     """The data type of a class, among `known` with all those that its fields speak of."""
     header: GlobalTypeVar = definition.__relay_type__
     if header in known:
@@ -126,12 +134,13 @@ def define(definition: Any, known: dict[GlobalTypeVar, TypeData]) -> TypeData:
     own = tuple(variables.values())
     constructors = tuple(Constructor(name, parts, header, tag) for tag, (name, parts) in enumerate(fields.items()))
     data = known[header] = TypeData(header, own, constructors)
+    known.classes[header] = whole
     for each in mentioned:
         define_mentioned(each, known)
     return data
 
 
-def define_mentioned(annotation: Any, known: dict[GlobalTypeVar, TypeData]) -> None:
+def define_mentioned(annotation: Any, known: DataTypes) -> None:
     """The data types that an annotation speaks of join `known`."""
     stack = [annotation]
     while stack:

@@ -11,9 +11,10 @@ from relay.base.span import Span, reading
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, Exits, is_expr
 from relay.frontend.python.source import refusal
-from relay.frontend.python.values import as_expr, known_now
-from relay.ir.expr import Call, Constructor, Expr, Function, Var
+from relay.frontend.python.values import as_expr, is_list, known_now
+from relay.ir.expr import Call, Constructor, Expr, Function, Var, const
 from relay.ir.types import TensorType, Type
+from relay.ops.elementwise.comparison import not_equal
 from relay.ops.framework.build import TupleWrapper
 
 Entry = TypeVar("Entry")
@@ -71,6 +72,18 @@ def read(block: Block, node: ast.expr) -> Any:
             return operand(block, node)
 
 
+def index(block: Block, node: ast.expr) -> Any:
+    """What stands between the brackets of a subscript."""
+    match node:
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            bounds = (None if each is None else operand(block, each) for each in (lower, upper, step))
+            return slice(*bounds)
+        case ast.Tuple(elts=elements):
+            return tuple(index(block, each) for each in elements)
+        case _:
+            return operand(block, node)
+
+
 def truth(block: Block, node: ast.expr) -> Any:
     """A condition: a Python bool, or a bool scalar. Raises `RelayError` (rule `bad-condition`)."""
     value = operand(block, node)
@@ -78,12 +91,17 @@ def truth(block: Block, node: ast.expr) -> Any:
 
 
 def condition(block: Block, value: Any, node: ast.AST) -> Any:
-    """A value that is, or must be, a bool."""
+    """A value as a bool: numbers that are not 0, lists that are not empty."""
     type_ = block.type_of(value) if is_expr(value) else None
     if isinstance(value, bool) or (isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_bool):
         return value
+    if isinstance(type_, TensorType) and type_.shape == ():
+        return not_equal(value, const(0, type_.dtype))
+    if type_ is not None and is_list(type_):
+        length = block.session.library("length", block.span(node))(value)
+        return not_equal(block.bind("length", length), const(0, "int32"))
     raise RelayError(
-        rule="bad-condition", message="a condition is a bool scalar", span=block.span(node),
+        rule="bad-condition", message="a condition is a bool, a number or a list", span=block.span(node),
         found=type(value).__name__ if type_ is None else str(type_),
         remedy="compare it (x > 0), or reduce it (x.any(), x.all())",
     )  # fmt: skip

@@ -5,24 +5,37 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
-from relay.frontend.python.callables import Method
+from relay.frontend.python.callables import Counted, Method
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.indexing import extent_of, index_list, index_tensor, joined
 from relay.frontend.python.library.numpy_functions import METHODS
+from relay.frontend.python.library.sequences import contains, count_of, known, known_range, list_of, sliced
 from relay.frontend.python.ownership import changes_in_place
 from relay.frontend.python.ranges import UNKNOWN, Range
+from relay.frontend.python.records import field_of, record_of
 from relay.frontend.python.source import refusal
-from relay.frontend.python.values import STATIC, alike, as_expr, holds_expr, is_list, is_option, items, known_now, parts
+from relay.frontend.python.values import (
+    STATIC,
+    alike,
+    as_expr,
+    holds_expr,
+    is_list,
+    is_option,
+    items,
+    known_now,
+    list_expr,
+    parts,
+)
 from relay.ir.expr import Expr, Function, If, RefRead, TupleGetItem, Var, const
 from relay.ir.types import RefType, TensorType, TupleType, Type, TypeCall, scalar_type
-from relay.ops.elementwise.elementwise_binary import add, logical_and
+from relay.ops.elementwise.elementwise_binary import logical_and
 from relay.ops.elementwise.elementwise_unary import logical_not
 from relay.ops.framework.build import with_known_type
 
@@ -64,6 +77,8 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
             return str(type_.dtype)
         case TensorType(), "T":
             return block.ownership.view(owner, block.bind("turned", METHODS["transpose"](owner), span))
+        case _ if record_of(block, type_) is not None:
+            return field_of(block, owner, node.attr, span)
         case _ if node.attr in METHODS or is_list(type_):
             return Method(owner, node.attr)
         case _:
@@ -75,7 +90,7 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
 
 def subscript(block: Block, node: ast.Subscript) -> Any:
     """`owner[index]` of a tensor, a list or a tuple. Raises `RelayError` (rule `bad-index`)."""
-    owner, index, span = dispatch.operand(block, node.value), _index(block, node.slice), block.span(node)
+    owner, index, span = dispatch.operand(block, node.value), dispatch.index(block, node.slice), block.span(node)
     view = block.ownership.view
     if not is_expr(owner):
         if not holds_expr((index,)):
@@ -87,24 +102,15 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
         part = block.bind("part", index_tensor(block, owner, type_, index, span), span)
         return view(owner, part) if getattr(block.type_of(part), "shape", ()) else part
     if is_list(type_):
-        return index_list(block, owner, index, span)
+        return sliced(block, owner, index, span) if isinstance(index, slice) else index_list(block, owner, index, span)
+    if isinstance(type_, TupleType) and isinstance(index, slice):
+        return known_now(span, operator.getitem, tuple(items(block, owner, span) or ()), index)
     if isinstance(type_, TupleType) and type(index) is int and -len(type_.fields) <= index < len(type_.fields):
         return TupleGetItem(owner, index % len(type_.fields), span=span)
     raise RelayError(
         rule="bad-index", message=f"a value of type {type_} cannot be indexed so", span=span,
         expected="a tensor, a list, or a tuple at a place known now",
     )  # fmt: skip
-
-
-def _index(block: Block, node: ast.expr) -> Any:
-    match node:
-        case ast.Slice(lower=lower, upper=upper, step=step):
-            bounds = (None if each is None else dispatch.operand(block, each) for each in (lower, upper, step))
-            return slice(*bounds)
-        case ast.Tuple(elts=elements):
-            return tuple(_index(block, each) for each in elements)
-        case _:
-            return dispatch.operand(block, node)
 
 
 def binary(block: Block, node: ast.BinOp) -> Any:
@@ -177,7 +183,7 @@ def _compare(block: Block, node: ast.AST, value: Any, rest: Sequence[tuple[ast.c
     if is_expr(other) and rest:
         other = block.bind("middle", other, block.span(side))
     span = block.span(node)
-    first = _comparison(block, op, value, other, span)
+    first = comparison(block, op, value, other, span)
     if not rest:
         return first
     if not is_expr(first):
@@ -190,12 +196,15 @@ def _compare(block: Block, node: ast.AST, value: Any, rest: Sequence[tuple[ast.c
     return _where_decided(block, first, inner, found, True, node)
 
 
-def _comparison(block: Block, op: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
+def comparison(block: Block, op: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
     if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
         other = right if left is None else left
         if is_expr(other) and is_option(block.type_of(other)):
             raise refusal(span, "`is None` of what the program computes", "use `match`, with `case None:`")
         return (other is None) == isinstance(op, ast.Is)
+    if isinstance(op, ast.In | ast.NotIn) and (is_expr(left) or holds_expr((right,)) or isinstance(right, Counted)):
+        found = contains(block, right, left, span)
+        return found if isinstance(op, ast.In) else logical_not(found) if is_expr(found) else not found
     if is_expr(left) or is_expr(right):
         return block.ownership.own(arithmetic.compared(block, op, left, right, span))
     if holds_expr((left, right)):
@@ -223,34 +232,49 @@ def list_display(block: Block, node: ast.List) -> list[Any]:
     return block.ownership.own([dispatch.element(block, each) for each in node.elts])
 
 
-def comprehension(block: Block, node: ast.ListComp) -> Any:
-    """`[f(x) for x in xs if p(x)]` over one Relay list, a Python list or a range."""
+def comprehension(block: Block, node: ast.ListComp | ast.GeneratorExp) -> Any:
+    """`[f(x) for x in xs if p(x)]` over one Relay list, a Python list or a range; a generator is made at once."""
     return block.ownership.own(_comprehension(block, node, block.span(node)))
 
 
-def _comprehension(block: Block, node: ast.ListComp, span: Span) -> Any:
-    if len(node.generators) != 1:
-        raise refusal(span, "a comprehension over several lists", "nest two comprehensions, or write a loop")
-    generator = node.generators[0]
-    match generator.iter:
-        case ast.Call(func=ast.Name(id="range"), args=bounds, keywords=[]):
-            values = [dispatch.operand(block, each) for each in bounds]
-            source = [] if holds_expr(values) else list(known_now(span, range, *values))
-            if not source:
-                return _over_range(block, node, values, span)
-        case _:
-            source = dispatch.expr(block, generator.iter)
-            known = items(block, source, span)
-            source = source if known is None else list(known)
-    if isinstance(source, list):
-        kept = _kept(block, generator, cast("list[Any]", source))
-        if kept:
-            return [dispatch.element(_inner(block, generator.target, each), node.elt) for each in kept]
-    found = as_expr(block, source, span)
-    type_ = block.type_of(found)
-    if not is_list(type_):
-        raise refusal(block.span(generator.iter), f"a comprehension over a {type_}", "loop over it with `for`")
-    return _mapped(block, node, found, span)
+def _comprehension(block: Block, node: ast.ListComp | ast.GeneratorExp, span: Span) -> Any:
+    generator, *others = node.generators
+    source = dispatch.expr(block, generator.iter)
+    found = known(block, source, span)
+    kept = None if found is None else _kept(block, generator, list(found))
+    if kept is not None and not others and (kept or found == []):
+        return [dispatch.element(_inner(block, generator.target, each), node.elt) for each in kept]
+    if others:
+        inner = ast.copy_location(ast.ListComp(node.elt, others), node)
+        return _of_lists(block, generator, inner, kept, source, span)
+    if isinstance(source, Counted) and source.start == 0 and source.step == 1 and not generator.ifs:
+        numbers = known_range(block, source)
+        positions = _function(block, node.elt, generator.target, scalar_type("int32"), span, numbers)
+        return block.session.library("tabulate", span)(positions, as_expr(block, count_of(block, source, span), span))
+    numbers = known_range(block, source) if isinstance(source, Counted) else UNKNOWN
+    return _mapped(block, node, list_of(block, source, span), span, numbers)
+
+
+def _of_lists(
+    block: Block, generator: ast.comprehension, inner: ast.ListComp, kept: list[Any] | None, source: Any, span: Span
+) -> Any:
+    """The lists that a comprehension inside makes, one behind another."""
+    if kept:
+        lists = [dispatch.operand(_inner(block, generator.target, each), inner) for each in kept]
+        if not holds_expr([each for each in lists if not isinstance(each, list)]):
+            return [part for each in lists for part in each]
+        made = [as_expr(block, each, span) for each in lists]
+        whole = made[0]
+        for each in made[1:]:
+            whole = block.bind("items", block.session.library("concat", span)(whole, each), span)
+        return whole
+    outer = ast.copy_location(ast.ListComp(inner, [generator]), inner)
+    lists = block.bind("lists", _mapped(block, outer, list_of(block, source, span), span), span)
+    element = cast("TypeCall", block.type_of(lists)).args[0]
+    one, rest = (with_known_type(Var(hint, element)) for hint in ("one", "rest"))
+    join = Function((one, rest), block.session.library("concat", span)(one, rest))
+    nothing = list_expr(block, [], span, element)
+    return block.bind("items", block.session.library("foldr", span)(join, nothing, lists), span)
 
 
 def _kept(block: Block, generator: ast.comprehension, source: list[Any]) -> list[Any] | None:
@@ -266,45 +290,31 @@ def _kept(block: Block, generator: ast.comprehension, source: list[Any]) -> list
     return kept
 
 
-def _over_range(block: Block, node: ast.ListComp, bounds: Sequence[Any], span: Span) -> Expr:
-    """A comprehension over `range(stop)` or `range(start, stop)`, which the program computes."""
-    if len(bounds) > 2:
-        raise refusal(span, "a comprehension over a range with steps", "write a loop with append")
-    start, stop = (0, bounds[0]) if len(bounds) == 1 else bounds
-    count = combined(block, ast.Sub(), stop, start, span) if len(bounds) == 2 else stop
-    generator = node.generators[0]
-    count = block.bind("count", arithmetic.combined("maximum", count, 0), span)
-    integer = scalar_type("int32")
-    if len(bounds) == 1 and not generator.ifs:
-        known = Range(0, block.range_of(stop).exactly)
-        positions = _function(block, node.elt, generator.target, integer, span, known)
-        return block.session.library("tabulate", span)(positions, count)
-    at = with_known_type(Var("i", integer))
-    first = block.bind("start", as_expr(block, start, span), span)
-    return _mapped(block, node, block.session.library("tabulate", span)(Function((at,), add(at, first)), count), span)
-
-
-def _mapped(block: Block, node: ast.ListComp, source: Expr, span: Span) -> Expr:
+def _mapped(
+    block: Block, node: ast.ListComp | ast.GeneratorExp, source: Expr, span: Span, numbers: Range = UNKNOWN
+) -> Expr:
     """The elements of a Relay list that pass, each as the comprehension makes it."""
     (generator,) = node.generators
     for name, each in (*(("filter", condition) for condition in generator.ifs), ("map", node.elt)):
         source = block.bind("items", source, span)
         element = cast("TypeCall", block.type_of(source)).args[0]
-        function = _function(block, each, generator.target, element, span)
+        value = dispatch.truth if name == "filter" else dispatch.expr
+        function = _function(block, each, generator.target, element, span, numbers, value)
         source = block.session.library(name, span)(function, source)
     return source
 
 
 def _function(
-    block: Block, result: ast.expr, target: ast.expr, element: Type, span: Span, known: Range = UNKNOWN
-) -> Function:
+    block: Block, result: ast.expr, target: ast.expr, element: Type, span: Span, known: Range = UNKNOWN,
+    value: Callable[[Block, ast.expr], Any] = dispatch.expr,
+) -> Function:  # fmt: skip
     """`fn (target: element) { result }`"""
     hint = target.id if isinstance(target, ast.Name) else "element"
     parameter = with_known_type(Var(hint, element, span=block.span(target)))
     block.session.ranges[parameter] = known
     inner = block.inside()
     _name_parts(inner, target, parameter)
-    return Function((parameter,), inner.closed(as_expr(inner, dispatch.expr(inner, result), span)), span=span)
+    return Function((parameter,), inner.closed(as_expr(inner, value(inner, result), span)), span=span)
 
 
 def _inner(block: Block, target: ast.expr, value: Any) -> Block:

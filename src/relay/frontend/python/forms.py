@@ -7,7 +7,7 @@ import ast
 from relay.frontend.python import calls, expressions, functions, transformed
 from relay.frontend.python.block import Forms
 from relay.frontend.python.callables import Method, PythonFunction, Template, Transformed
-from relay.frontend.python.statements import branches, loops, simple
+from relay.frontend.python.statements import branches, loops, matching, simple
 from relay.ir.expr import ExprBase
 
 FORMS = Forms(
@@ -18,6 +18,7 @@ FORMS = Forms(
         ast.Call: calls.called,
         ast.Compare: expressions.compare,
         ast.Constant: expressions.constant,
+        ast.GeneratorExp: expressions.comprehension,
         ast.IfExp: expressions.either,
         ast.Lambda: functions.template,
         ast.List: expressions.list_display,
@@ -33,9 +34,10 @@ FORMS = Forms(
         ast.AugAssign: simple.going_on(simple.augmented),
         ast.Expr: simple.going_on(simple.effect),
         ast.FunctionDef: simple.going_on(functions.define_template),
+        ast.Assert: simple.going_on(simple.asserted),
         ast.Pass: simple.going_on(lambda block, node: None),  # noqa: ARG005
         ast.If: branches.if_else,
-        ast.Match: branches.match,
+        ast.Match: matching.match,
         ast.For: loops.loop,
         ast.While: loops.loop,
         ast.Break: simple.broken,

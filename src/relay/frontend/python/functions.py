@@ -44,7 +44,7 @@ def template(block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:
     own = {*local_names(node), *(each.name for each in parameters)}
     for call, name in changed_lists(node):
         if name not in own:
-            raise refusal(block.span(call), f"a change of `{name}`, a list of the function around this one",
+            raise refusal(block.span(call), f"a change of `{name}`, a variable of the function around this one",
                           "return what is to be added, and add it there")  # fmt: skip
     return Template(node, block, parameters, defaults)
 

@@ -10,11 +10,11 @@ from typing import cast
 
 from relay.base.fresh_names import FreshNames
 from relay.base.span import Span
+from relay.frontend.python.datatype import DataTypes
 from relay.frontend.python.ownership import Ownership
 from relay.frontend.python.ranges import Range
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
-from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Constructor,
     Expr,
@@ -36,9 +36,9 @@ from relay.text.prelude import borrow_functions, prelude_types
 _MAIN, _PROBE = GlobalVar("main"), GlobalVar("probe")
 
 
-def _lists_and_options() -> dict[GlobalTypeVar, TypeData]:
+def _lists_and_options() -> DataTypes:
     """What Python's lists, and None beside another type, are."""
-    return {each.header: each for each in prelude_types() if each.header.name in ("List", "Option")}
+    return DataTypes((each.header, each) for each in prelude_types() if each.header.name in ("List", "Option"))
 
 
 @dataclass(slots=True, eq=False)
@@ -49,7 +49,7 @@ class Session:
     `ranges` is what is known of integers, and `ownership` who holds arrays and lists."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
-    types: dict[GlobalTypeVar, TypeData] = field(default_factory=_lists_and_options)
+    types: DataTypes = field(default_factory=_lists_and_options)
     waiting: dict[GlobalVar, Function] = field(default_factory=dict)
     standing: dict[GlobalVar, Var] = field(default_factory=dict)
     names: dict[object, GlobalVar] = field(default_factory=dict)

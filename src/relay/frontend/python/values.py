@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -106,6 +107,9 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
             made = Tuple(tuple(parts), span=span)
             block.type_of(made)
             return made
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, DataInstance | type):
+            fields = tuple(getattr(value, each.name) for each in dataclasses.fields(value))
+            return as_expr(block, fields, span, wanted, declared=declared)
         case DataInstance():
             return value.to_expr(lambda part, type_: as_expr(block, part, span, type_), block.session.types)
         case _:

@@ -3,6 +3,7 @@ program."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, cast
@@ -15,19 +16,23 @@ from relay.base.dtypes import DType
 from relay.base.span import Span
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.callables import Counted
 from relay.frontend.python.library.arithmetic import (
     as_operand,
+    binary,
     combined,
     common_dtype,
     converted,
     equated,
     kind_of,
+    product,
     require,
 )
 from relay.frontend.python.library.indexing import extent_of, index_tensor
 from relay.frontend.python.library.numpy_functions import REDUCTIONS, half_to_even
+from relay.frontend.python.library.sequences import count_of, counted, element_of, folded, known, list_of, together
 from relay.frontend.python.source import refusal
-from relay.frontend.python.values import is_list, items, known_now
+from relay.frontend.python.values import is_list, known_now
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType, TupleType
 
@@ -72,21 +77,62 @@ def _of_elements(block: Block, span: Span, value: Any, reduction: str, name: str
             raise refusal(span, f"`{reduction}` of nothing", "give it an element")
         parts = cast("Sequence[Any]", value)
         return _extreme(name, reduction)(block, span, *parts) if len(parts) > 1 else parts[0]
-    type_ = block.type_of(value)
+    type_ = block.type_of(value) if is_expr(value) else None
     if isinstance(type_, TensorType) and len(type_.shape) == 1 and type_.shape != (0,):
         return REDUCTIONS[reduction](value)
-    raise refusal(span, f"`{reduction}` of a {type_}", f"use np.{reduction} of a tensor; go over a list in a loop")
+    if isinstance(type_, TensorType):
+        raise refusal(span, f"`{reduction}` of a {type_}", f"use np.{reduction}")
+    elements = block.bind("items", list_of(block, value, span), span)
+    _number_type(block, elements, reduction, span)
+    first, rest = (block.bind(hint, block.session.library(name, span)(elements), span) for hint, name in _ENDS)
+    return folded(block, rest, first, lambda inner, so_far, each: combined(name, so_far, each), span)  # noqa: ARG005
 
 
 def _sum(block: Block, span: Span, values: Any, start: Any = 0) -> Any:
     if isinstance(values, list | tuple):
         parts = [as_operand(block, each, span) for each in cast("Sequence[Any]", values)]
         return reduce(lambda left, right: combined("add", left, right), parts, start)
-    type_ = block.type_of(values)
+    type_ = block.type_of(values) if is_expr(values) else None
     if isinstance(type_, TensorType) and type_.shape:
         total = REDUCTIONS["sum"](values, 0)
         return total if start == 0 and not is_expr(start) else combined("add", total, start)
-    raise refusal(span, f"`sum` of a {type_}", "go over a list in a loop")
+    elements = list_of(block, values, span)
+    element = _number_type(block, elements, "sum", span)
+    begin = converted(start, common_dtype((start, converted(0, element))))
+    return folded(block, elements, begin, lambda inner, so_far, each: combined("add", so_far, each), span)  # noqa: ARG005
+
+
+def _number_type(block: Block, elements: Expr, what: str, span: Span) -> DType:
+    """The type of the elements of a list of numbers; bools count."""
+    type_ = element_of(block, elements)
+    if not isinstance(type_, TensorType) or type_.shape:
+        raise refusal(span, f"`{what}` of a list of {type_}", "go over it in a loop")
+    return DType.INT32 if type_.dtype.is_bool else type_.dtype
+
+
+def _quantified(start: bool) -> Callable[..., Any]:
+    """`any` and `all`: of the elements of a list, or of a vector."""
+
+    def quantified(block: Block, span: Span, values: Any) -> Any:
+        type_ = block.type_of(values) if is_expr(values) else None
+        if isinstance(type_, TensorType) and len(type_.shape) == 1:
+            return REDUCTIONS["all" if start else "any"](values)
+        join = op.logical_and if start else op.logical_or
+        if isinstance(values, list | tuple):
+            truths = [_bool(block, span, each) for each in cast("Sequence[Any]", values)]
+            return reduce(join, [converted(each, DType.BOOL) for each in truths])
+        elements = list_of(block, values, span)
+        return folded(block, elements, start, lambda inner, so_far, each: join(so_far, _bool(inner, span, each)), span)
+
+    return quantified
+
+
+def _divmod(block: Block, span: Span, left: Any, right: Any) -> Any:
+    return tuple(binary(block, each, left, right, span) for each in (ast.FloorDiv(), ast.Mod()))
+
+
+def _pow(block: Block, span: Span, base: Any, exponent: Any) -> Any:
+    return binary(block, ast.Pow(), base, exponent, span)
 
 
 def _round(block: Block, span: Span, value: Any, digits: Any = None) -> Expr:
@@ -98,6 +144,16 @@ def _round(block: Block, span: Span, value: Any, digits: Any = None) -> Expr:
 
 def _int(block: Block, span: Span, value: Any = 0) -> Expr:
     return _whole(block, span, _number(block, value, "int", span))
+
+
+_ENDS = (("first", "hd"), ("rest", "tl"))
+
+
+def _tuple(block: Block, span: Span, values: Any) -> Any:
+    found = known(block, values, span)
+    if found is None:
+        raise refusal(span, "`tuple` of what the program computes", "use list(...): a tuple has a known length")
+    return tuple(found)
 
 
 _TOO_LARGE = "a float that is no int: it is infinite, not a number, or has more than 31 bits"
@@ -126,9 +182,8 @@ def _list(block: Block, span: Span, values: Any) -> Any:
     """A list with the same elements."""
     if isinstance(values, list | tuple):
         return list(cast("Sequence[Any]", values))
-    if is_list(block.type_of(values)):
-        return block.bind_as("items", values, block.type_of(values), span)
-    raise refusal(span, f"`list` of a {block.type_of(values)}", "write [row for row in ...] as a loop with append")
+    found = list_of(block, values, span)
+    return block.bind_as("items", found, block.type_of(found), span)
 
 
 def _take(block: Block, span: Span, x: Any, indices: Any, axis: Any = None) -> Expr:
@@ -148,19 +203,10 @@ def _np_power(block: Block, span: Span, base: Any, exponent: Any) -> Expr:
     return combined("power", *sides)
 
 
-def _together(block: Block, callee: Any, arguments: Arguments) -> Any:
-    """`zip`, `enumerate`, `reversed` of what has a number of elements that is known now."""
-    span = arguments.span
-    sequences = [each if isinstance(each, range) else items(block, each, span) for each in arguments.positional]
-    if any(each is None for each in sequences):
-        raise refusal(
-            span, f"`{callee.__name__}` of a tensor or a list of the program", "loop over positions: range(len(x))"
-        )
-    return known_now(span, lambda: list(callee(*sequences, **arguments.named)))
-
-
 def _length(block: Block, callee: Any, arguments: Arguments) -> Any:
     span = arguments.span
+    if len(arguments.positional) == 1 and isinstance(arguments.positional[0], Counted):
+        return count_of(block, arguments.positional[0], span)
     if len(arguments.positional) != 1 or arguments.named or not is_expr(arguments.positional[0]):
         return known_now(span, callee, *arguments.positional, **arguments.named)
     (value,) = arguments.positional
@@ -174,13 +220,32 @@ def _length(block: Block, callee: Any, arguments: Arguments) -> Any:
     raise RelayError(rule="no-length", message=f"a value of type {type_} has no length", span=span)
 
 
+def _product(block: Block, span: Span, left: Any, right: Any) -> Expr:
+    """`np.matmul`; `np.dot` is the same but for tensors without axes, which it scales by."""
+    return product(block, left, right, span)
+
+
+def _dot(block: Block, span: Span, left: Any, right: Any) -> Expr:
+    sides = [as_operand(block, each, span) for each in (left, right)]
+    if any(not is_expr(each) or not cast("TensorType", block.type_of(each)).shape for each in sides):
+        return binary(block, ast.Mult(), *sides, span)
+    return product(block, *sides, span)
+
+
+def _inner(block: Block, span: Span, left: Any, right: Any) -> Expr:
+    """Of vectors."""
+    return op.sum(combined("multiply", *(op.reshape(as_operand(block, each, span), (-1,)) for each in (left, right))))
+
+
 OF_SEQUENCES: Mapping[Any, Callable[[Block, Any, Arguments], Any]] = {
-    len: _length, zip: _together, enumerate: _together, reversed: _together,
+    len: _length, zip: together, enumerate: together, reversed: together, range: counted,
 }  # fmt: skip
 """What asks for the number of elements only. Each is called with the block, itself, and the arguments, known or not."""
 
 BUILTINS: Mapping[Any, Callable[..., Any]] = {
     abs: _absolute, max: _extreme("maximum", "max"), min: _extreme("minimum", "min"), sum: _sum, round: _round,
-    int: _int, float: _float, bool: _bool, list: _list, np.take: _take, np.power: _np_power,
+    int: _int, float: _float, bool: _bool, list: _list, tuple: _tuple, any: _quantified(False), all: _quantified(True),
+    divmod: _divmod, pow: _pow, np.take: _take, np.power: _np_power,
+    np.matmul: _product, np.dot: _dot, np.vdot: _inner,
 }  # fmt: skip
 """Each is called with the block, the place, and the arguments."""

@@ -31,49 +31,52 @@ def element_type(dtype: Any) -> DType:
         return dtype_of(dtype)
 
 
-def _dtype(x: Any) -> DType:
+def dtype_of_value(x: Any) -> DType:
     return common_dtype((x,))
 
 
-def _rank(x: Expr) -> int:
+def rank_of(x: Expr) -> int:
     assert isinstance(x.checked_type, TensorType)
     return len(x.checked_type.shape)
 
 
-def _floating(x: Any) -> Expr:
-    dtype = _dtype(x)
+def floating(x: Any) -> Expr:
+    dtype = dtype_of_value(x)
     return converted(x, dtype if dtype.is_float else DType.FLOAT32)
 
 
 def _countable(x: Any) -> Expr:
     """What sums are made of: bools and narrow integers count in 32 bits."""
-    dtype = _dtype(x)
+    dtype = dtype_of_value(x)
     if dtype.is_bool or (dtype.is_integer and dtype.bits < 32):
         return converted(x, DType.UINT32 if str(dtype).startswith("uint") else DType.INT32)
     return converted(x, dtype)
 
 
-def _truth(x: Any) -> Expr:
-    return converted(x, DType.BOOL) if _dtype(x).is_bool else equated("not_equal", x, 0)
+def truth_of(x: Any) -> Expr:
+    return converted(x, DType.BOOL) if dtype_of_value(x).is_bool else equated("not_equal", x, 0)
 
 
 def half_to_even(x: Any) -> Expr:
     """The nearest whole number, of two the even one; integers as they are."""
-    if not _dtype(x).is_float:
-        return converted(x, _dtype(x))
+    if not dtype_of_value(x).is_float:
+        return converted(x, dtype_of_value(x))
     below = op.floor(x)
-    fraction, is_odd = op.subtract(x, below), equated("not_equal", op.floor_mod(below, converted(2, _dtype(x))), 0)
-    half = converted(0.5, _dtype(x))
+    fraction, is_odd = (
+        op.subtract(x, below),
+        equated("not_equal", op.floor_mod(below, converted(2, dtype_of_value(x))), 0),
+    )
+    half = converted(0.5, dtype_of_value(x))
     up = op.logical_or(op.greater(fraction, half), op.logical_and(op.equal(fraction, half), is_odd))
-    return op.add(below, op.cast(up, _dtype(x)))
+    return op.add(below, op.cast(up, dtype_of_value(x)))
 
 
 def _of_floats(name: str) -> Function:
-    return lambda x: getattr(op, name)(_floating(x))
+    return lambda x: getattr(op, name)(floating(x))
 
 
 def _to_whole(name: str) -> Function:
-    return lambda x: getattr(op, name)(x) if _dtype(x).is_float else _countable(x)
+    return lambda x: getattr(op, name)(x) if dtype_of_value(x).is_float else _countable(x)
 
 
 def _of_pairs(name: str) -> Function:
@@ -85,7 +88,7 @@ def _comparison(name: str) -> Function:
 
 
 def _of_truths(name: str) -> Function:
-    return lambda *values: getattr(op, name)(*map(_truth, values))
+    return lambda *values: getattr(op, name)(*map(truth_of, values))
 
 
 def _reduction(name: str, prepared: Function) -> Function:
@@ -97,7 +100,7 @@ def _reduction(name: str, prepared: Function) -> Function:
 
 def _extreme(name: str) -> Function:
     def extreme(x: Any, axis: Any = None, *, keepdims: bool = False) -> Expr:
-        return converted(getattr(op, name)(_countable(x), axis=axis, keepdims=keepdims), _dtype(x))
+        return converted(getattr(op, name)(_countable(x), axis=axis, keepdims=keepdims), dtype_of_value(x))
 
     return extreme
 
@@ -111,7 +114,7 @@ def _spread(name: str) -> Function:
         if ddof not in (0, 1):
             raise RelayError(rule="python-subset", message=f"`ddof={ddof}` cannot become a Relay program",
                              span=caller_span(), remedy="use ddof=0 or ddof=1, or write the variance out")  # fmt: skip
-        return getattr(op, name)(_floating(x), axis=axis, keepdims=keepdims, unbiased=ddof == 1)
+        return getattr(op, name)(floating(x), axis=axis, keepdims=keepdims, unbiased=ddof == 1)
 
     return spread
 
@@ -126,12 +129,12 @@ def _maximum(name: str) -> Function:
 
 def _clip(x: Any, low: Any = None, high: Any = None) -> Expr:
     x = x if low is None else combined("maximum", x, low)
-    return converted(x, _dtype(x)) if high is None else combined("minimum", x, high)
+    return converted(x, dtype_of_value(x)) if high is None else combined("minimum", x, high)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Expr:
     dtype = common_dtype((x, y))
-    return op.where(_truth(condition), converted(x, dtype), converted(y, dtype))
+    return op.where(truth_of(condition), converted(x, dtype), converted(y, dtype))
 
 
 def _joined(name: str) -> Function:
@@ -142,7 +145,7 @@ def _joined(name: str) -> Function:
     return joined
 
 
-def _computed(shape: Any) -> Any:
+def computed_shape(shape: Any) -> Any:
     """A shape, as a tensor where the program computes a part of it."""
     extents: tuple[Any, ...] = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if any(map(is_expr, extents)):
@@ -154,7 +157,7 @@ def _reshape(x: Expr, *shape: Any) -> Expr:
     wanted = shape[0] if len(shape) == 1 else shape
     extents: tuple[Any, ...] = tuple(wanted) if isinstance(wanted, tuple | list) else (wanted,)
     if any(map(is_expr, extents)):
-        return op.reshape(x, _computed(extents))
+        return op.reshape(x, computed_shape(extents))
     if any(each < -1 for each in extents):
         raise RelayError(rule="bad-shape", message="a shape has extents, and -1 for the one that follows from them",
                          span=caller_span(), found=str(extents))  # fmt: skip
@@ -166,7 +169,7 @@ def _transpose(x: Expr, *axes: Any) -> Expr:
 
 
 def _swapped(x: Expr, first: int, second: int) -> Expr:
-    axes = list(range(_rank(x)))
+    axes = list(range(rank_of(x)))
     axes[first], axes[second] = axes[second], axes[first]
     return op.transpose(x, axes)
 
@@ -175,7 +178,7 @@ def _repeat(x: Expr, repeats: int, axis: int | None = None) -> Expr:
     return op.repeat(op.reshape(x, (-1,)), repeats, 0) if axis is None else op.repeat(x, repeats, axis)
 
 
-def _flat(x: Expr) -> Expr:
+def flat(x: Expr) -> Expr:
     return op.reshape(x, (-1,))
 
 
@@ -184,8 +187,8 @@ def _astype(x: Any, dtype: Any) -> Expr:
 
 
 def _full(shape: Any, value: Any, dtype: Any = None) -> Expr:
-    wanted = _dtype(value) if dtype is None else element_type(dtype)
-    return op.full(converted(value, wanted), _computed(shape), wanted)
+    wanted = dtype_of_value(value) if dtype is None else element_type(dtype)
+    return op.full(converted(value, wanted), computed_shape(shape), wanted)
 
 
 def _sign(x: Any) -> Expr:
@@ -194,17 +197,17 @@ def _sign(x: Any) -> Expr:
 
 REDUCTIONS: Mapping[str, Function] = {
     "sum": _reduction("sum", _countable), "prod": _reduction("prod", _countable),
-    "mean": _reduction("mean", _floating), "max": _extreme("max"), "min": _extreme("min"),
-    "any": _reduction("any", _truth), "all": _reduction("all", _truth), "std": _spread("std"),
+    "mean": _reduction("mean", floating), "max": _extreme("max"), "min": _extreme("min"),
+    "any": _reduction("any", truth_of), "all": _reduction("all", truth_of), "std": _spread("std"),
     "var": _spread("variance"), "argmax": _reduction("argmax", _countable), "argmin": _reduction("argmin", _countable),
     "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
 }  # fmt: skip
 _SAME: Mapping[str, Function] = {
     **REDUCTIONS, "clip": _clip, "round": half_to_even, "repeat": _repeat, "copy": lambda x: op.copy(x),
-    "squeeze": lambda x, axis=None: op.squeeze(x, axis), "ravel": _flat,
+    "squeeze": lambda x, axis=None: op.squeeze(x, axis), "ravel": flat,
 }  # fmt: skip
 METHODS: Mapping[str, Function] = {
-    **_SAME, "reshape": _reshape, "transpose": _transpose, "flatten": _flat, "astype": _astype, "swapaxes": _swapped,
+    **_SAME, "reshape": _reshape, "transpose": _transpose, "flatten": flat, "astype": _astype, "swapaxes": _swapped,
 }  # fmt: skip
 
 _FUNCTIONS: Mapping[str, Function] = {
@@ -224,15 +227,15 @@ _FUNCTIONS: Mapping[str, Function] = {
         "equal", "greater", "greater_equal", "less", "less_equal", "not_equal",
     )},
     **{name: _of_truths(name) for name in ("logical_and", "logical_not", "logical_or", "logical_xor")},
-    "abs": lambda x: converted(op.abs(_countable(x)), _dtype(x)), "negative": lambda x: op.negative(x),
+    "abs": lambda x: converted(op.abs(_countable(x)), dtype_of_value(x)), "negative": lambda x: op.negative(x),
     "square": lambda x: combined("multiply", x, x), "sign": _sign, "where": _where,
     "concatenate": _joined("concatenate"), "stack": _joined("stack"),
     "expand_dims": lambda x, axis: op.expand_dims(x, axis),
     "reshape": lambda x, shape: _reshape(x, shape), "transpose": lambda x, axes=None: op.transpose(x, axes),
     "swapaxes": _swapped, "tile": lambda x, reps: op.tile(x, reps), "zeros_like": lambda x: op.zeros_like(x),
     "ones_like": lambda x: op.ones_like(x), "full": _full,
-    "zeros": lambda shape, dtype="float32": op.zeros(_computed(shape), element_type(dtype)),
-    "ones": lambda shape, dtype="float32": op.ones(_computed(shape), element_type(dtype)),
+    "zeros": lambda shape, dtype="float32": op.zeros(computed_shape(shape), element_type(dtype)),
+    "ones": lambda shape, dtype="float32": op.ones(computed_shape(shape), element_type(dtype)),
 }  # fmt: skip
 NUMPY: Mapping[Any, Function] = {getattr(np, name): function for name, function in _FUNCTIONS.items()}
 """What a program may call of NumPy. `np.power`, `np.take` and `np.matmul` are the operators `**`, `x[i]` and `@`."""

@@ -5,35 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
-from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.assigned import assigned_names, leaves_early, may_fall_through
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
-from relay.frontend.python.datatype import constructor_of
-from relay.frontend.python.source import refusal
-from relay.frontend.python.values import alike, as_expr, constructor_named, is_list, is_option
+from relay.frontend.python.values import alike, as_expr, is_option
 from relay.ir.expr import (
     Call,
-    Clause,
     Expr,
     Function,
     If,
     Let,
-    Match,
-    Pattern,
-    PatternConstructor,
-    PatternTuple,
-    PatternVar,
-    PatternWildcard,
     Tuple,
     TupleGetItem,
     Var,
 )
-from relay.ir.type_traversal import map_type
-from relay.ir.types import GlobalTypeVar, TupleType, Type, TypeCall
 
 
 @dataclass(slots=True, eq=False)
@@ -85,36 +73,38 @@ Sides: TypeAlias = Sequence[tuple[Block, Sequence[ast.stmt]]]
 
 
 def if_else(block: Block, node: ast.If, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
+    by_presence = _is_there(block, node)
+    if by_presence is not None:
+        return dispatch.some(block, [by_presence], rest, exits)
     condition = dispatch.truth(block, node.test)
     if not is_expr(condition):  # known now: only one side is part of the program
         return dispatch.some(block, node.body if condition else node.orelse, rest, exits)
     sides = [(block.inside(), node.body), (block.inside(), node.orelse)]
     span = block.span(node.test)
-    return _choose(block, sides, lambda made: If(condition, made[0], made[1], span=span), rest, exits, span)
+    return choose(block, sides, lambda made: If(condition, made[0], made[1], span=span), rest, exits, span)
 
 
-def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
-    span = block.span(node.subject)
-    subject = block.bind("subject", as_expr(block, dispatch.expr(block, node.subject), span), span)
-    type_ = block.type_of(subject)
-    sides: list[tuple[Block, Sequence[ast.stmt]]] = []
-    patterns: list[Pattern] = []
-    is_there = False
-    for case in node.cases:
-        if case.guard is not None:
-            raise refusal(block.span(case.guard), "a guard", "test it with `if` inside the case")
-        side = block.inside()
-        patterns.append((present if is_there else pattern)(side, case.pattern, type_))
-        sides.append((side, case.body))
-        is_there |= is_option(type_) and isinstance(case.pattern, ast.MatchSingleton)
+def _is_there(block: Block, node: ast.If) -> ast.Match | None:
+    """`if x is None:` of a variable that may be missing, as a `match`, behind which it is what is there."""
+    match node.test:
+        case ast.Compare(left=ast.Name(id=name) as left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
+            worth = block.names.get(name)
+            if not is_expr(worth) or not is_option(block.type_of(worth)):
+                return None
+            if not (isinstance(right, ast.Constant) and right.value is None):
+                return None
+        case _:
+            return None
+    missing, there = (node.body, node.orelse) if isinstance(op, ast.Is) else (node.orelse, node.body)
+    nothing = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
+    cases = [
+        ast.match_case(ast.copy_location(ast.MatchSingleton(None), left), None, missing or [nothing]),
+        ast.match_case(ast.copy_location(ast.MatchAs(None, name), left), None, there or [nothing]),
+    ]
+    return ast.copy_location(ast.Match(left, cases), node)
 
-    def combine(made: list[Expr]) -> Expr:
-        return Match(subject, tuple(map(Clause, patterns, made)), span=span)
 
-    return _choose(block, sides, combine, rest, exits, span)
-
-
-def _choose(
+def choose(
     block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], rest: Sequence[ast.stmt], exits: Exits,
     span: Span,
 ) -> Expr | None:  # fmt: skip
@@ -133,14 +123,14 @@ def _choose(
     falling = [statements for _, statements in sides if may_fall_through(statements)]
     if len(falling) <= 1:
         return block.closed(ways(behind))
-    changed = _changed_names(sides)
+    changed = changed_names(sides)
     definite = [assigned_names(each, definitely=True) for each in falling]
     known = changing_names(block, changed)
     names = [name for name in changed if name in known or all(name in each for each in definite)]
     return block.closed(joined(block, names, span, ways, behind))
 
 
-def _changed_names(sides: Sides) -> list[str]:
+def changed_names(sides: Sides) -> list[str]:
     return list(dict.fromkeys(name for _, statements in sides for name in assigned_names(statements)))
 
 
@@ -149,7 +139,7 @@ def _go_on(block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], sp
     for side, statements in sides:
         dispatch.straight(side, statements)
     names: list[str] = []
-    for name in _changed_names(sides):
+    for name in changed_names(sides):
         worth = [side.names.get(name, Unset(span)) for side, _ in sides]
         unset = next((each for each in worth if isinstance(each, Unset)), None)
         if unset is not None or all(each is worth[0] for each in worth):
@@ -176,69 +166,3 @@ def take_state(block: Block, names: Sequence[str], state: Expr, hint: str, span:
     whole = block.bind(hint, state, span)
     for position, name in enumerate(names):
         block.names[name] = block.bind(name, TupleGetItem(whole, position, span=span), span)
-
-
-def pattern(block: Block, node: ast.pattern, type_: Type) -> Pattern:
-    """A pattern for values of a type; the names it binds join the block."""
-    match node, type_:
-        case ast.MatchAs(pattern=None, name=None), _:
-            return PatternWildcard()
-        case ast.MatchAs(pattern=None, name=str() as name), _:
-            var = block.names[name] = Var(name, type_, span=block.span(node))
-            block.type_of(var)
-            return PatternVar(var)
-        case ast.MatchClass(cls=cls, patterns=patterns, kwd_patterns=[]), _:
-            return _of_class(block, node, dispatch.expr(block, cls), patterns, type_)
-        case ast.MatchSequence(patterns=patterns), TupleType(fields=fields) if len(patterns) == len(fields):
-            return PatternTuple(tuple(pattern(block, *pair) for pair in zip(patterns, fields, strict=True)))
-        case ast.MatchSequence(patterns=patterns), TypeCall() if is_list(type_):
-            return _of_list(block, node, patterns, type_)
-        case ast.MatchSingleton(value=None), _ if is_option(type_):
-            return PatternConstructor(constructor_named(block, "Option", "None"))
-        case _:
-            raise refusal(
-                block.span(node), f"this pattern for a value of type {type_}",
-                "use constructors, tuples, [first, *rest], names and _",
-            )  # fmt: skip
-
-
-def present(block: Block, node: ast.pattern, type_: Type) -> Pattern:
-    """A pattern behind `case None`: for what is there."""
-    assert isinstance(type_, TypeCall)
-    some = constructor_named(block, "Option", "Some")
-    return PatternConstructor(some, (pattern(block, node, type_.args[0]),))
-
-
-def _of_class(block: Block, node: ast.AST, cls: Any, patterns: Sequence[ast.pattern], type_: Type) -> Pattern:
-    header = type_.func if isinstance(type_, TypeCall) else type_
-    if not isinstance(cls, type) or getattr(cls, "__relay_type__", None) != header:
-        raise RelayError(
-            rule="bad-pattern", message=f"the pattern is of another type than the value, a {type_}",
-            span=block.span(node), found=str(getattr(cls, "__qualname__", cls)),
-        )  # fmt: skip
-    constructor = constructor_of(cls, block.session.types)
-    if len(patterns) != len(constructor.inputs):
-        raise RelayError(
-            rule="arity", message=f"the pattern `{constructor.name_hint}` has {len(patterns)} parts",
-            span=block.span(node), expected=f"{len(constructor.inputs)}",
-        )  # fmt: skip
-    data = block.session.types[cast("GlobalTypeVar", header)]
-    chosen: dict[Type, Type] = dict(zip(data.type_vars, getattr(type_, "args", ()), strict=True))
-    fields = [map_type(each, lambda part: chosen.get(part, part)) for each in constructor.inputs]
-    inner = tuple(pattern(block, each, field) for each, field in zip(patterns, fields, strict=True))
-    return PatternConstructor(constructor, inner)
-
-
-def _of_list(block: Block, node: ast.AST, patterns: Sequence[ast.pattern], type_: TypeCall) -> Pattern:
-    """`[]`, `[first]`, `[first, *rest]` for a Relay list."""
-    result: Pattern = PatternConstructor(constructor_named(block, "List", "Nil"))
-    cons, heads = constructor_named(block, "List", "Cons"), list(patterns)
-    if heads and isinstance(heads[-1], ast.MatchStar):
-        star = cast("ast.MatchStar", heads.pop())
-        result = pattern(block, ast.copy_location(ast.MatchAs(None, star.name), star), type_)
-    if any(isinstance(each, ast.MatchStar) for each in heads):
-        raise refusal(block.span(node), "`*` before the end of a pattern", "put it last: [first, *rest]")
-    found = [pattern(block, each, type_.args[0]) for each in heads]
-    for each in reversed(found):
-        result = PatternConstructor(cons, (each, result))
-    return result

@@ -5,15 +5,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import assigned_names, is_read_outside, leaves_by, leaves_early, target_names
+from relay.frontend.python.assigned import (
+    assigned_names,
+    breaking_names,
+    is_read_outside,
+    leaves_by,
+    leaves_early,
+    may_fall_through,
+    target_names,
+)
 from relay.frontend.python.block import Block, End, Exits, Unset
-from relay.frontend.python.source import refusal
 from relay.frontend.python.statements.branches import changing_names, joined, take_state
 from relay.frontend.python.statements.simple import assign
 from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
@@ -35,19 +44,24 @@ class _Loop:
 
 
 def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
-    if node.orelse:
-        raise refusal(block.span(node.orelse[0]), "`else` of a loop", "put it behind the loop, under an `if`")
+    if node.orelse and not leaves_by(node.body, ast.Break):  # it always stands behind
+        plain = copy(node)
+        plain.orelse = []
+        return dispatch.some(block, [plain], [*node.orelse, *rest], exits)
     stepping = stepping_of(block, node)
     if not isinstance(stepping, Stepping):
         assert isinstance(node, ast.For)
         return unrolled(block, node, stepping, rest, exits)
     span, tree = block.span(node), block.definition.source.tree
-    changed = assigned_names(node.body)
+    changed = list(dict.fromkeys([*assigned_names(node.body), *assigned_names(node.orelse)]))
     targets = [] if isinstance(node, ast.While) else target_names(node.target)
     if stepping.first is not None:  # the variable of a loop that runs has a value behind it, whether or not before
+        first = block.inside()
+        assert isinstance(node, ast.For)
+        assign(first, node.target, stepping.first)
         for name in targets:
             if isinstance(block.names.get(name, Unset(span)), Unset):
-                block.names[name] = stepping.first
+                block.names[name] = first.names[name]
     changed += [name for name in targets if name not in changed and is_read_outside(tree, node, name)]
     for name in changed:
         block.names.setdefault(name, Unset(span))
@@ -58,6 +72,25 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
     for start, variable in zip(starts, state, strict=True):
         block.ownership.begin_loop(start, variable)
     return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types), rest, exits)
+
+
+def _set_by_else(block: Block, node: ast.While | ast.For) -> list[str]:
+    """The names that have a value behind a loop with `else`, whether `break` leaves it or not."""
+    if not node.orelse:
+        return []
+    targets = [] if isinstance(node, ast.While) else target_names(node.target)
+    ways = [[*targets, *each] for each in breaking_names(node.body)]
+    if may_fall_through(node.orelse):
+        ways.append(assigned_names(node.orelse, definitely=True))
+    found = [name for name in dict.fromkeys(ways[0]) if all(name in each for each in ways)]
+    return [name for name in found if name not in block.names or isinstance(block.names[name], Unset)]
+
+
+def _finished(node: ast.While | ast.For, end: End, exits: Exits) -> End:
+    """What follows the last turn: `else`, and then `end`."""
+    if not node.orelse:
+        return end
+    return lambda side: dispatch.run(side, node.orelse, replace(exits, fall=end))
 
 
 def _begin(block: Block, name: str, span: Span) -> Expr:
@@ -75,8 +108,9 @@ def _made(
     def ways(end: End) -> Expr:
         return _function(block, node, stepping, starts, made, end, exits)
 
-    if leaves_by(node.body, ast.Return):
-        return block.closed(joined(block, made.names, made.span, ways, lambda side: dispatch.run(side, rest, exits)))
+    if leaves_by(node.body, ast.Return) or node.orelse:
+        names = [*made.names, *_set_by_else(block, node)]
+        return block.closed(joined(block, names, made.span, ways, lambda side: dispatch.run(side, rest, exits)))
     whole = ways(lambda side: _values(side, made))
     if len(made.names) == 1:
         block.names[made.names[0]] = block.bind_as(made.names[0], whole, made.types[0], made.span)
@@ -100,11 +134,13 @@ def _function(
     for each in (*made.state, *position):
         inner.type_of(each)
 
-    def body(side: Block, after: Callable[[], Position]) -> Expr:
+    def body(side: Block, value: Any, after: Callable[[], Position]) -> Expr:
+        if isinstance(node, ast.For):
+            assign(side, node.target, value)
         again: End = lambda side: _again(side, made, after)  # noqa: E731
         return dispatch.run(side, node.body, Exits(again, exits.give, end, again))
 
-    turn = inner.closed(stepping.turn(inner, position, body, end))
+    turn = inner.closed(stepping.turn(inner, position, body, _finished(node, end, exits)))
     function = Function((*position, *made.state), turn, span=made.span)
     call = Call(made.var, (*stepping.start, *starts), span=made.span)
     return Let(made.var, function, call, span=made.span)
@@ -177,7 +213,7 @@ def unrolled(
             assign(block, node.target, item)
             dispatch.straight(block, node.body)
         return None
-    if leaves_by(node.body, ast.Return):
+    if leaves_by(node.body, ast.Return) or node.orelse:
         return _turns(block, node, items, lambda side: dispatch.run(side, rest, exits), exits)
     _go_on(block, node, items)
     return None
@@ -190,7 +226,7 @@ def _turns(block: Block, node: ast.For, items: Sequence[Any], behind: End, exits
 
     def turn(at: Block, position: int, leave: End) -> Expr:
         if position == len(items):
-            return leave(at)
+            return _finished(node, leave, exits)(at)
 
         def body(side: Block, fall: End) -> Expr:
             return dispatch.run(side, node.body, Exits(fall, exits.give, leave, fall))
@@ -207,7 +243,7 @@ def _turns(block: Block, node: ast.For, items: Sequence[Any], behind: End, exits
     if not leaves_by(node.body, ast.Break):
         return turn(block, 0, behind)
     first = block.inside()
-    known = changing_names(block, names)
+    known = [*changing_names(block, names), *_set_by_else(block, node)]
     return block.closed(joined(block, known, span, lambda leave: turn(first, 0, leave), behind))
 
 
@@ -232,4 +268,4 @@ def _go_on(block: Block, node: ast.For, items: Sequence[Any]) -> None:
 
 def _names(node: ast.For) -> list[str]:
     """The variables that an element may change."""
-    return list(dict.fromkeys([*target_names(node.target), *assigned_names(node.body)]))
+    return list(dict.fromkeys([*target_names(node.target), *assigned_names(node.body), *assigned_names(node.orelse)]))

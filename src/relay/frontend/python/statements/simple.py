@@ -6,16 +6,19 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.assigned import CHANGING_METHODS
 from relay.frontend.python.block import Block, Exits, is_expr
 from relay.frontend.python.expressions import combined
+from relay.frontend.python.library.arithmetic import as_operand
+from relay.frontend.python.library.indexing import changed, changed_list
 from relay.frontend.python.ownership import changes_in_place
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import annotated_type, as_expr, is_list, is_option, known_now, list_expr, parts
-from relay.ir.expr import Expr, RefWrite
+from relay.ir.expr import Expr, RefWrite, const
 from relay.ir.types import TensorType, TypeCall
 
 Rest = Sequence[ast.stmt]
@@ -50,6 +53,8 @@ def assign(block: Block, target: ast.expr, value: Any) -> None:
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             for each, part in zip(targets, parts(block, value, len(targets), span), strict=True):
                 assign(block, each, part)
+        case ast.Subscript(value=ast.Name(id=name), slice=index):
+            _assign_part(block, name, dispatch.index(block, index), value, span)
         case ast.Attribute(value=owner, attr="value"):
             cell = as_expr(block, dispatch.expr(block, owner), span)
             stored = as_expr(block, value, span, getattr(block.type_of(cell), "value", None))
@@ -59,6 +64,27 @@ def assign(block: Block, target: ast.expr, value: Any) -> None:
                 span, "an assignment to part of a value",
                 "values do not change: make a new one (relay.where, relay.concatenate), or keep it in a relay.ref",
             )  # fmt: skip
+
+
+def _assign_part(block: Block, name: str, index: Any, value: Any, span: Span) -> None:
+    """`name[index] = value`: a change in place of what `name` alone holds."""
+    before = dispatch.operand(block, ast.copy_location(ast.Name(name, ast.Load()), ast.Pass(lineno=span.line)))
+    what, remedy = f"an assignment to a part of `{name}`", f"make a copy first: {name} = {name}.copy()"
+    block.ownership.change(before, what, remedy, span)
+    if isinstance(before, list) and not is_expr(index):
+        made: Any = list(cast("list[Any]", before))
+        known_now(span, made.__setitem__, index, value)
+    else:
+        held = as_expr(block, before, span)
+        type_ = block.type_of(held)
+        if is_list(type_):
+            made = changed_list(block, held, cast("TypeCall", type_), index, value, span)
+        elif isinstance(type_, TensorType) and type_.shape:
+            made = changed(block, held, index, as_operand(block, value, span), span)
+        else:
+            raise refusal(span, f"an assignment to a part of a {type_}", "assign to parts of tensors and lists")
+        made = block.bind(name, made, span)
+    block.names[name] = block.ownership.own(made)
 
 
 def assignment(block: Block, node: ast.Assign) -> None:
@@ -75,10 +101,19 @@ def _right_side(block: Block, targets: Sequence[ast.expr], node: ast.expr) -> An
     match targets, node:
         case _, ast.Call(func=ast.Attribute(attr="pop")) as change if changes_list(block, change):
             return change_list(block, change)
+        case [ast.Subscript(value=ast.Name(id=name))], _ if _is_tensor(block, name):
+            return dispatch.operand(block, node)  # it is copied to where it goes
+        case [ast.Subscript()], _:
+            return dispatch.element(block, node)
         case [ast.Tuple()], ast.Tuple(elts=elements):  # a, b = x + 1, y + 1: no tuple is made
             return tuple(dispatch.expr(block, each) for each in elements)
         case _:
             return dispatch.expr(block, node)
+
+
+def _is_tensor(block: Block, name: str) -> bool:
+    value = block.names.get(name)
+    return is_expr(value) and isinstance(block.type_of(value), TensorType)
 
 
 def augmented(block: Block, node: ast.AugAssign) -> None:
@@ -88,6 +123,9 @@ def augmented(block: Block, node: ast.AugAssign) -> None:
     result = combined(block, node.op, before, dispatch.operand(block, node.value), span)
     type_ = block.type_of(before) if is_expr(before) else None
     has_axes = isinstance(type_, TensorType) and type_.shape != ()
+    if isinstance(node.target, ast.Subscript):
+        assign(block, node.target, result)
+        return
     if has_axes or changes_in_place(before) or (type_ is not None and is_list(type_)):
         text = ast.unparse(read)
         remedy = f"make a new value: {text} = {text} {ast.unparse(node).split()[1].removesuffix('=')} ..."
@@ -103,6 +141,8 @@ def _as_read(target: ast.expr) -> ast.expr:
             return ast.copy_location(ast.Name(name, ast.Load()), target)
         case ast.Attribute(value=value, attr=attr):
             return ast.copy_location(ast.Attribute(value, attr, ast.Load()), target)
+        case ast.Subscript(value=value, slice=index):
+            return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
         case _:
             return target
 
@@ -128,6 +168,17 @@ def annotated(block: Block, node: ast.AnnAssign) -> None:
     given = as_expr(block, found, block.span(node.value), type_)
     made = block.bind_as(node.target.id, given, type_, block.span(node.target))
     block.names[node.target.id] = block.ownership.hand_on(found, made)
+
+
+def asserted(block: Block, node: ast.Assert) -> None:
+    """`assert holds, "message"`: where it does not hold, the run ends with the message."""
+    holds, span = dispatch.truth(block, node.test), block.span(node)
+    if holds is True:
+        return
+    text = "an assertion does not hold" if node.msg is None else dispatch.operand(block, node.msg)
+    if not isinstance(text, str):
+        raise refusal(span, "a message that the program computes", "write a string")
+    block.bind("asserted", op.checked(const(True), as_expr(block, holds, span), text), span)
 
 
 def effect(block: Block, node: ast.Expr) -> None:

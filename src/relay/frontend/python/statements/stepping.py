@@ -6,17 +6,16 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, is_expr
-from relay.frontend.python.callables import Method
+from relay.frontend.python.callables import Counted, Method, Together
 from relay.frontend.python.library.indexing import extent_of
-from relay.frontend.python.ranges import UNKNOWN, Range
+from relay.frontend.python.library.sequences import known, known_range
+from relay.frontend.python.ranges import UNKNOWN
 from relay.frontend.python.source import refusal
-from relay.frontend.python.statements.simple import assign
-from relay.frontend.python.values import as_expr, constructor_named, is_list, items
+from relay.frontend.python.values import as_expr, constructor_named, is_list
 from relay.ir.expr import Clause, Expr, If, Match, PatternConstructor, PatternVar, Var, const
 from relay.ir.types import TensorType, TypeCall, scalar_type
 from relay.ops.elementwise.comparison import greater, less
@@ -26,8 +25,9 @@ from relay.ops.indexing.index import take
 
 Position: TypeAlias = tuple[Expr, ...]
 """Where a loop is: nothing for `while`, else a number, or what is left of a list."""
-Body: TypeAlias = Callable[[Block, Callable[[], Position]], Expr]
-"""The rest of a turn, in a block whose loop variable is set; it is told what makes the position after it."""
+After: TypeAlias = Callable[[], Position]
+Body: TypeAlias = Callable[[Block, Any, After], Expr]
+"""The rest of a turn, for an element; it is told what makes the position after it."""
 
 
 @frozen(eq=False)
@@ -38,7 +38,7 @@ class Stepping:
     turn: Callable[[Block, Sequence[Var], Body, End], Expr]
     start: Position = ()
     hint: str = ""
-    first: Expr | None = None
+    first: Any = None
 
 
 def stepping_of(block: Block, node: ast.While | ast.For) -> Stepping | Sequence[Any]:
@@ -47,20 +47,28 @@ def stepping_of(block: Block, node: ast.While | ast.For) -> Stepping | Sequence[
     if isinstance(node, ast.While):
         return _while(block, node)
     span = block.span(node.iter)
-    match node.iter:
-        case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 1 <= len(arguments) <= 3:
-            return _over_range(block, [dispatch.expr(block, each) for each in arguments], node.target, span)
+    value = dispatch.expr(block, node.iter)
+    found = None if isinstance(value, range) else known(block, value, span)
+    return stepping_over(block, value, span) if found is None else found
+
+
+def stepping_over(block: Block, value: Any, span: Span) -> Stepping:
+    """How a loop over a value steps. Raises `RelayError` for what cannot be looped over."""
+    match value:
+        case range():
+            return _over_range(block, Counted(value.start, value.stop, value.step), span)
+        case Counted():
+            return _over_range(block, value, span)
+        case Together(parts):
+            return _together([stepping_over(block, each, span) for each in parts])
         case _:
-            value = dispatch.expr(block, node.iter)
-            known = items(block, value, span)
-            if known is not None:
-                return known
+            pass
     source = None if isinstance(value, Method) else as_expr(block, value, span)
     type_ = None if source is None else block.type_of(source)
     if source is not None and isinstance(type_, TypeCall) and is_list(type_):
-        return _over_list(block, source, type_, node.target, span)
+        return _over_list(block, source, type_, span)
     if source is not None and isinstance(type_, TensorType) and type_.shape:
-        return _over_rows(block, source, type_, node.target, span)
+        return _over_rows(block, source, type_, span)
     raise refusal(span, "a loop over this", "loop over range(...), a list, or the rows of a tensor")
 
 
@@ -71,82 +79,85 @@ def _while(block: Block, node: ast.While) -> Stepping:
 
     def turn(side: Block, position: Sequence[Var], body: Body, end: End) -> Expr:  # noqa: ARG001
         if always:
-            return body(side.inside(), tuple)
+            return body(side.inside(), None, tuple)
         condition = as_expr(side, dispatch.truth(side, node.test), side.span(node.test))
-        return If(condition, body(side.inside(), tuple), end(side.inside()))
+        return If(condition, body(side.inside(), None, tuple), end(side.inside()))
 
     return Stepping(turn)
 
 
-def _counting(stop: Expr, stride: int, begin: Callable[[Block, Var], None]) -> Callable[..., Expr]:
-    """The turns of a loop that counts up, or down, to `stop`; each begins with `begin`, which sets its variable."""
+def _together(parts: Sequence[Stepping]) -> Stepping:
+    """A turn of each at once, until the first of them has no more; an element is a tuple of theirs."""
+    counts = [len(each.start) for each in parts]
+
+    def turn(side: Block, position: Sequence[Var], body: Body, end: End) -> Expr:
+        def of_part(number: int, at: Block, values: tuple[Any, ...], so_far: tuple[After, ...]) -> Expr:
+            begin = sum(counts[:number])
+
+            def inner(deeper: Block, value: Any, after: After) -> Expr:
+                if number + 1 == len(parts):
+                    following = (*so_far, after)
+                    return body(deeper, (*values, value), lambda: tuple(each for one in following for each in one()))
+                return deeper.closed(of_part(number + 1, deeper, (*values, value), (*so_far, after)))
+
+            return parts[number].turn(at, position[begin : begin + counts[number]], inner, end)
+
+        return of_part(0, side, (), ())
+
+    first = [each.first for each in parts]
+    start = tuple(position for each in parts for position in each.start)
+    return Stepping(turn, start, "at", tuple(first) if all(each is not None for each in first) else None)
+
+
+def _counting(stop: Expr | None, stride: int, element: Callable[[Block, Var], Any]) -> Callable[..., Expr]:
+    """The turns of a loop that counts up, or down, to `stop`, or without end."""
 
     def turn(side: Block, position: Sequence[Var], body: Body, end: End) -> Expr:
         (at,) = position
-        condition = (less if stride > 0 else greater)(at, stop)
         inner, type_ = side.inside(), side.type_of(at)
         assert isinstance(type_, TensorType)
-        begin(inner, at)
-        return If(condition, body(inner, lambda: (add(at, const(stride, type_.dtype)),)), end(side.inside()))
+        value = element(inner, at)
+        made = body(inner, value, lambda: (add(at, const(stride, type_.dtype)),))
+        if stop is None:
+            return made
+        return If((less if stride > 0 else greater)(at, stop), made, end(side.inside()))
 
     return turn
 
 
-def _over_rows(block: Block, source: Expr, type_: TensorType, target: ast.expr, span: Span) -> Stepping:
+def _over_rows(block: Block, source: Expr, type_: TensorType, span: Span) -> Stepping:
     rows = block.bind("rows", source, span)
     count = block.bind("count", as_expr(block, extent_of(block, rows, type_.shape[0], 0), span), span)
 
-    def begin(inner: Block, at: Var) -> None:
+    def element(inner: Block, at: Var) -> Any:
         inner.session.ranges[at] = UNKNOWN
-        assign(inner, target, inner.ownership.view(rows, inner.bind("row", take(rows, at, axis=0))))
+        return inner.ownership.view(rows, inner.bind("row", take(rows, at, axis=0)))
 
-    return Stepping(_counting(count, 1, begin), (const(0),), "i")
+    return Stepping(_counting(count, 1, element), (const(0),), "i")
 
 
-def _over_range(block: Block, bounds: Sequence[Any], target: ast.expr, span: Span) -> Stepping:
-    start, stop = (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
-    stride = bounds[2] if len(bounds) == 3 else 1
-    if type(stride) is not int or stride == 0:
-        raise RelayError(
-            rule="bad-range", message="the step of a range is a number known now, and not 0", span=span,
-            remedy="count by 1 and compute the position in the loop",
-        )  # fmt: skip
-    if any(isinstance(each, float | bool) for each in (start, stop)):
-        raise RelayError(rule="bad-range", message="a range counts with integers", span=span)
-    bounded = [each for each in (start, stop) if is_expr(each)]
+def _over_range(block: Block, given: Counted, span: Span) -> Stepping:
+    bounded = [each for each in (given.start, given.stop) if is_expr(each)]
     type_ = block.type_of(bounded[0]) if bounded else scalar_type("int32")
-    if not isinstance(type_, TensorType) or type_.shape != () or type_.dtype.is_float or type_.dtype.is_bool:
-        raise RelayError(
-            rule="bad-range", message="a range counts with integers", span=span, expected="an integer scalar",
-            found=str(type_),
-        )  # fmt: skip
-    first, last = as_expr(block, start, span, type_), block.bind("stop", as_expr(block, stop, span, type_), span)
-    known = _within(block.range_of(start), block.range_of(stop), stride)
+    first = as_expr(block, given.start, span, type_)
+    last = None if given.stop is None else block.bind("stop", as_expr(block, given.stop, span, type_), span)
+    known = known_range(block, given)
 
-    def begin(inner: Block, at: Var) -> None:
+    def element(inner: Block, at: Var) -> Any:
         inner.session.ranges[at] = known
-        assign(inner, target, at)
+        return at
 
-    runs = not bounded and len(range(start, stop, stride)) > 0
-    return Stepping(_counting(last, stride, begin), (first,), "i", first if runs else None)
-
-
-def _within(start: Range, stop: Range, stride: int) -> Range:
-    """What is known of a position that counts from `start` on, to before `stop`."""
-    if stride > 0:
-        return Range(start.low, stop.exactly)
-    return Range(None if stop.low is None else stop.low + 1, start.stop)
+    runs = given.stop is None or (not bounded and len(range(given.start, given.stop, given.step)) > 0)
+    return Stepping(_counting(last, given.step, element), (first,), "i", first if runs else None)
 
 
-def _over_list(block: Block, source: Expr, type_: TypeCall, target: ast.expr, span: Span) -> Stepping:
+def _over_list(block: Block, source: Expr, type_: TypeCall, span: Span) -> Stepping:
     cons, nil = (constructor_named(block, "List", name) for name in ("Cons", "Nil"))
 
     def turn(side: Block, position: Sequence[Var], body: Body, end: End) -> Expr:
         head, tail = with_known_type(Var("head", type_.args[0])), with_known_type(Var("tail", type_))
-        inner = side.inside()
-        assign(inner, target, head)
         found = PatternConstructor(cons, (PatternVar(head), PatternVar(tail)))
-        clauses = Clause(found, body(inner, lambda: (tail,))), Clause(PatternConstructor(nil), end(side.inside()))
-        return Match(position[0], clauses)
+        made = body(side.inside(), head, lambda: (tail,))
+        return Match(position[0], (Clause(found, made), Clause(PatternConstructor(nil), end(side.inside()))))
 
     return Stepping(turn, (block.bind("items", source, span),), "rest")
