@@ -57,6 +57,19 @@ def stores_several_values_where_bools_hold(x: Vector):
     return y
 
 
+def numbers_joined_by_and(x: Vector, n: int):
+    return n and 2
+
+
+def changes_what_is_gone_over(x: Vector):
+    y = x + 1
+    total = 0.0
+    for a in y:
+        y[0] = 5.0
+        total += a
+    return total
+
+
 def tensor_as_condition(x: Vector):
     if x:
         return x
@@ -231,7 +244,8 @@ def calls_a_list(x: Vector):
 
 REFUSED = [
     try_and_assert, changes_type, changes_extent, may_be_unset, stores_into_what_the_caller_has,
-    stores_into_what_two_names_hold, stores_several_values_where_bools_hold, tensor_as_condition,
+    stores_into_what_two_names_hold, stores_several_values_where_bools_hold, tensor_as_condition, numbers_joined_by_and,
+    changes_what_is_gone_over,
     unknown_function, without_annotation, empty_list,
     named_inside_a_pattern, wrong_shapes, computed_slice, unknown_attribute,
     unknown_name, strict_zip, changes_another_name, appends_to_another_name, changes_what_a_turn_handed_on,

@@ -85,23 +85,28 @@ def index(block: Block, node: ast.expr) -> Any:
 
 
 def truth(block: Block, node: ast.expr) -> Any:
-    """A condition: a Python bool, or a bool scalar. Raises `RelayError` (rule `bad-condition`)."""
+    """A condition: a Python bool, or a bool scalar. Numbers are true that are not 0, lists that are not empty.
+
+    Raises `RelayError` (rule `bad-condition`)."""
     value = operand(block, node)
-    return condition(block, value, node) if is_expr(value) else known_now(block.span(node), bool, value)
+    if not is_expr(value):
+        return known_now(block.span(node), bool, value)
+    type_ = block.type_of(value)
+    if isinstance(type_, TensorType) and type_.shape == () and not type_.dtype.is_bool:
+        return not_equal(value, const(0, type_.dtype))
+    if is_list(type_):
+        length = block.session.library("length", block.span(node))(value)
+        return not_equal(block.bind("length", length), const(0, "int32"))
+    return condition(block, value, node)
 
 
 def condition(block: Block, value: Any, node: ast.AST) -> Any:
-    """A value as a bool: numbers that are not 0, lists that are not empty."""
+    """A value that is, or must be, a bool."""
     type_ = block.type_of(value) if is_expr(value) else None
     if isinstance(value, bool) or (isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_bool):
         return value
-    if isinstance(type_, TensorType) and type_.shape == ():
-        return not_equal(value, const(0, type_.dtype))
-    if type_ is not None and is_list(type_):
-        length = block.session.library("length", block.span(node))(value)
-        return not_equal(block.bind("length", length), const(0, "int32"))
     raise RelayError(
-        rule="bad-condition", message="a condition is a bool, a number or a list", span=block.span(node),
+        rule="bad-condition", message="a condition is a bool scalar", span=block.span(node),
         found=type(value).__name__ if type_ is None else str(type_),
         remedy="compare it (x > 0), or reduce it (x.any(), x.all())",
     )  # fmt: skip

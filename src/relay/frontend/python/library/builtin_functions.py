@@ -17,6 +17,7 @@ from relay.base.span import Span
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted
+from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.arithmetic import (
     as_operand,
     binary,
@@ -25,7 +26,6 @@ from relay.frontend.python.library.arithmetic import (
     converted,
     equated,
     kind_of,
-    product,
     require,
 )
 from relay.frontend.python.library.indexing import extent_of, index_tensor
@@ -222,19 +222,20 @@ def _length(block: Block, callee: Any, arguments: Arguments) -> Any:
 
 def _product(block: Block, span: Span, left: Any, right: Any) -> Expr:
     """`np.matmul`; `np.dot` is the same but for tensors without axes, which it scales by."""
-    return product(block, left, right, span)
+    return arithmetic.product(block, left, right, span)
 
 
 def _dot(block: Block, span: Span, left: Any, right: Any) -> Expr:
     sides = [as_operand(block, each, span) for each in (left, right)]
     if any(not is_expr(each) or not cast("TensorType", block.type_of(each)).shape for each in sides):
-        return binary(block, ast.Mult(), *sides, span)
-    return product(block, *sides, span)
+        return binary(block, ast.Mult(), sides[0], sides[1], span)
+    return arithmetic.product(block, sides[0], sides[1], span)
 
 
 def _inner(block: Block, span: Span, left: Any, right: Any) -> Expr:
     """Of vectors."""
-    return op.sum(combined("multiply", *(op.reshape(as_operand(block, each, span), (-1,)) for each in (left, right))))
+    first, second = (op.reshape(as_operand(block, each, span), (-1,)) for each in (left, right))
+    return op.sum(combined("multiply", first, second))
 
 
 OF_SEQUENCES: Mapping[Any, Callable[[Block, Any, Arguments], Any]] = {

@@ -215,7 +215,7 @@ def _as_product(names: Sequence[str], output: str, operands: Sequence[Expr]) -> 
     rows, columns = left.replace(over, ""), right.replace(over, "")
     if sorted(output) != sorted(rows + columns):
         return None
-    made = nn.matmul(*operands, transpose_a=left[0] == over, transpose_b=right[1] == over)
+    made = nn.matmul(operands[0], operands[1], transpose_a=left[0] == over, transpose_b=right[1] == over)
     return made if output == rows + columns else op.transpose(made, (1, 0))
 
 

@@ -69,7 +69,7 @@ def assign(block: Block, target: ast.expr, value: Any) -> None:
 def _assign_part(block: Block, name: str, index: Any, value: Any, span: Span) -> None:
     """`name[index] = value`: a change in place of what `name` alone holds."""
     before = dispatch.operand(block, ast.copy_location(ast.Name(name, ast.Load()), ast.Pass(lineno=span.line)))
-    what, remedy = f"an assignment to a part of `{name}`", f"make a copy first: {name} = {name}.copy()"
+    what, remedy = "an assignment to a part", f"make a copy first: {name} = {name}.copy()"
     block.ownership.change(before, what, remedy, span)
     if isinstance(before, list) and not is_expr(index):
         made: Any = list(cast("list[Any]", before))
