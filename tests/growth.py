@@ -9,7 +9,7 @@ import numpy as np
 
 from relay.base.dtypes import DType
 from relay.tir.expr import Call
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.intrinsics import INTRINSICS
 from relay.tir.stmt import Evaluate, For, PrimFunc, Stmt
 from relay.tir.stmt import Sequence as Statements

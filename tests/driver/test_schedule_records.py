@@ -14,7 +14,7 @@ from relay.cli.main import main
 from relay.driver.build import compile_stages
 from relay.targets.cpu.host import resolve
 from relay.te import ScheduleRecord, ScheduleRecords, parse_steps, print_steps
-from relay.tir.printer import print_primfunc
+from relay.tir.text.printer import print_primfunc
 from tests.messages import check_message
 
 LAYER = """#[version = "0.0.5"]

@@ -25,7 +25,7 @@ from relay.lower.program.interpretation.interpreted import interpreted
 from relay.lower.program.interpretation.interpreter import KernelCode, kernel_code
 from relay.lower.program.interpretation.objects import Bytes
 from relay.lower.program.parser import parse_program
-from relay.te.lower import lower
+from relay.te.lowering.lower import lower
 from relay.te.tensor import Gap
 
 

@@ -25,11 +25,11 @@ from relay.ops.indexing.check_indices import check_indices
 from relay.runtime.devices.device import PythonDevice, StartedLaunch
 from relay.runtime.devices.table import LEAST_BYTES
 from relay.runtime.executable import Executable
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.pipeline import lower
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
 from tests.lower.interpreting import run_as_text
 
 KIND = "counting_frame"

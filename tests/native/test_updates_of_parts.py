@@ -7,7 +7,7 @@ import pytest
 
 import relay
 from relay.driver.build import compile_stages
-from relay.tir.printer import print_primfunc
+from relay.tir.text.printer import print_primfunc
 from tests.native.running import assert_same, module
 from tests.native.test_update_in_place import arrays, full
 

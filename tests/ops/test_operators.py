@@ -18,7 +18,7 @@ from relay.ir.operator import Solved
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.framework.record import FromValues, NoCompute
 from relay.ops.table import OPERATORS
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from tests.ops import (
     cases_dynamic,
     cases_elementwise,

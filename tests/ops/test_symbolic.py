@@ -16,7 +16,7 @@ from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.framework.record import NoCompute
 from relay.ops.table import OPERATORS
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from tests.ops.case import Case, Tolerance
 from tests.ops.test_operators import CASES, assert_close, flat, meaning_of, type_of
 

@@ -16,7 +16,7 @@ from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 from relay.tir.expr import Load, Value
 from relay.tir.hierarchy import PLAIN, Hierarchy, Queue, ThreadAxis
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import PrimFunc, Stmt, Store
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -9,7 +9,7 @@ from relay import te
 from relay.base.diagnostics import RelayError
 from relay.te.tensorize import Block, BlockIntrinsic, refused_block
 from relay.tir.expr import Load
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import For, Stmt, Store
 from relay.tir.traversal import walk_statement
 

@@ -11,8 +11,8 @@ import relay
 from relay import te
 from relay.driver.build import compile_stages
 from relay.operators import Effect, FusionKind, NoBatchRule, NotDifferentiable, OwnLayout, call, define
-from relay.tir.parser import parse_primfunc
 from relay.tir.stmt import Sequence, Store
+from relay.tir.text.parser import parse_primfunc
 from tests.pages import run_page
 
 

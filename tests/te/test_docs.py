@@ -19,7 +19,7 @@ checked when it is applied: a step that would change the result is refused, with
 
 ```python
 from relay import te
-from relay.tir.printer import print_primfunc
+from relay.tir.text.printer import print_primfunc
 s = te.ScheduleBuilder(outputs)              # records steps, and checks each at its line
 outer, inner = s.split("conv", "oc", factor=16)
 s.vectorize("conv", inner)

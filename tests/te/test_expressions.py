@@ -10,9 +10,9 @@ from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.tir.expr import IndexValue, Load, ValueVar
-from relay.tir.interpreter import interpret
-from relay.tir.printer import print_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import For, Store
+from relay.tir.text.printer import print_primfunc
 from tests.messages import check_message
 
 SOURCE = np.random.default_rng(1)

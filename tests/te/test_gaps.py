@@ -9,7 +9,7 @@ import pytest
 
 from relay import te
 from relay.te.tensor import Gap
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 
 SCHEDULES = {
     "plain": (),

@@ -10,12 +10,12 @@ import pytest
 
 from relay import te
 from relay.tir.equality import structural_equal
-from relay.tir.parser import parse_primfunc
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc, Sequence
 from relay.tir.synchronization import barrier_level
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
 from relay.tir.traversal import map_statement
-from relay.tir.verifier import verify
+from relay.tir.verification.verifier import verify
 from tests.te.conftest import CORE, GPU, Program, matmul
 
 WAYS = list(product((None, "load", "gather"), (False, True), (False, True)))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from relay import te
 from relay.base.diagnostics import RelayError
 from relay.tir.hierarchy import Hierarchy
-from relay.tir.queue_checks import queue_violations
-from relay.tir.thread_checks import thread_violations
+from relay.tir.verification.queue_checks import queue_violations
+from relay.tir.verification.thread_checks import thread_violations
 
 NAMES = [
     "elementwise_50",

@@ -7,11 +7,11 @@ import pytest
 
 from relay import te
 from relay.base.dtypes import DType
+from relay.te.lowering.sharing import HIGHEST_TREE
 from relay.te.schedule.step import Step
-from relay.te.sharing import HIGHEST_TREE
 from relay.te.tensor import Tensor
 from relay.tir.expr import Binary, Imm, Load, Unary
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.pipeline import lower as lower_loops
 from relay.tir.stmt import LetValue, PrimFunc
 from relay.tir.traversal import statement_values, value_children, walk_statement, walk_value

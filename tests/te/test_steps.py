@@ -8,8 +8,8 @@ import pytest
 
 from relay import te
 from relay.base.diagnostics import RelayError
-from relay.tir.printer import print_statement
-from relay.tir.verifier import verify
+from relay.tir.text.printer import print_statement
+from relay.tir.verification.verifier import verify
 from tests.te.conftest import INTRINSICS
 
 GOLDEN = Path(__file__).parent.parent / "golden"

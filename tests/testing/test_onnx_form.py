@@ -14,7 +14,7 @@ from relay import testing
 from relay.base.diagnostics import RelayError
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
-from relay.testing.onnx_form import to_onnx
+from relay.testing.onnx_models.onnx_form import to_onnx
 from relay.testing.peers import PEERS, installed_peers, relative_error
 
 Workload = tuple[IRModule, dict[str, Any]]

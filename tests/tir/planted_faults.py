@@ -24,11 +24,11 @@ from relay.arith.expr import FloorMod, IntExpr, Symbol, add, floor_modulo, subst
 from relay.base.diagnostics import RelayError
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Binary, BinaryOp, Load, Value
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import Allocate, For, If, Issue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import await_signals, awaited, barrier, barrier_level, signal_name
 from relay.tir.traversal import map_statement, map_value, symbols_of_value, walk_statement
-from relay.tir.verifier import verify
+from relay.tir.verification.verifier import verify
 from tests.te import conftest
 
 ORDERS = 100

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from relay.arith.expr import evaluate
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.passes.dispatch_tails import dispatch_tails
 from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
@@ -22,9 +21,10 @@ from relay.tir.passes.simplify import simplify
 from relay.tir.passes.unroll_loops import unroll_loops
 from relay.tir.passes.vectorize_loops import vectorize_loops
 from relay.tir.pipeline import lower
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
-from relay.tir.verifier import verify
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
+from relay.tir.verification.verifier import verify
 
 CASES = sorted((Path(__file__).parent.parent / "golden" / "tir").glob("*.tir"))
 PASSES: dict[str, Callable[[PrimFunc], PrimFunc]] = {

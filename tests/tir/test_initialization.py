@@ -6,8 +6,8 @@ import pytest
 
 from relay.tir.buffer import Scope
 from relay.tir.hierarchy import Hierarchy, ThreadAxis
-from relay.tir.parser import parse_primfunc
-from relay.tir.verifier import verify
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.verification.verifier import verify
 
 MACHINE = Hierarchy(
     ("device", "block", "thread"), (Scope("shared", "block"),), (ThreadAxis("x", "thread"),), ("block",)

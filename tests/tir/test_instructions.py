@@ -8,14 +8,14 @@ import pytest
 
 from relay.tir.buffer import Scope
 from relay.tir.hierarchy import AccessKind, Hierarchy, Instruction, Operand, Queue, ThreadAxis
-from relay.tir.parser import parse_primfunc
 from relay.tir.passes.insert_awaits import insert_awaits
 from relay.tir.passes.insert_barriers import insert_barriers
 from relay.tir.passes.vectorize_loops import vectorize_loops
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
 from relay.tir.thread_nests import thread_nests
-from relay.tir.verifier import verify
+from relay.tir.verification.verifier import verify
 
 TILE, ROW = (4, 4), (4,)
 INSTRUCTIONS = (

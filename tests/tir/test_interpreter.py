@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.tir.expr import Binary, BinaryOp, CompareOp, Imm, Select, Unary, UnaryOp, ValueVar
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.passes.simplify import simplify
-from relay.tir.printer import print_primfunc
+from relay.tir.passes.value_rules import VALUE_RULES, Domain, ValueRule
 from relay.tir.semantics import binary_function, cast_function, compare_function, unary_function
-from relay.tir.value_rules import VALUE_RULES, Domain, ValueRule
-from relay.tir.verifier import verify
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
+from relay.tir.verification.verifier import verify
 
 I32 = DType.INT32
 LOW = -(1 << 31)

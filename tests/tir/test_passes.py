@@ -13,8 +13,7 @@ from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.equality import structural_equal
 from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.passes.dispatch_tails import dispatch_tails
 from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
@@ -22,10 +21,11 @@ from relay.tir.passes.simplify import simplify
 from relay.tir.passes.unroll_loops import unroll_loops
 from relay.tir.passes.vectorize_loops import vectorize_loops
 from relay.tir.pipeline import lower
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import Allocate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
 from relay.tir.traversal import walk_statement
-from relay.tir.verifier import verify
+from relay.tir.verification.verifier import verify
 
 INT = DType.INT32
 KINDS = st.sampled_from([LoopKind.SERIAL, LoopKind.SERIAL, LoopKind.PARALLEL, LoopKind.UNROLLED, LoopKind.VECTORIZED])

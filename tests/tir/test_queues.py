@@ -9,12 +9,12 @@ from relay.base.diagnostics import RelayError
 from relay.tir.buffer import Scope
 from relay.tir.equality import structural_equal
 from relay.tir.hierarchy import Hierarchy, Queue
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.passes.insert_awaits import insert_awaits
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
-from relay.tir.verifier import verify
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
+from relay.tir.verification.verifier import verify
 
 MACHINE = Hierarchy(
     ("device", "core"),

@@ -8,10 +8,10 @@ import pytest
 from relay.base.diagnostics import RelayError
 from relay.tir.buffer import Scope
 from relay.tir.hierarchy import Hierarchy, ThreadAxis
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
-from relay.tir.printer import print_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
 from relay.tir.thread_nests import thread_nests
 
 MACHINE = Hierarchy(

@@ -10,13 +10,13 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.hierarchy import Hierarchy, ThreadAxis
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.passes.insert_barriers import insert_barriers
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
 from relay.tir.touches import Touch, meet
-from relay.tir.verifier import verify
+from relay.tir.verification.verifier import verify
 
 MACHINE = Hierarchy(
     ("device", "block", "subgroup", "thread"),

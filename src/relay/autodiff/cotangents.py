@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.eager import eager_type
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (

@@ -9,7 +9,7 @@ from relay.arith.expr import Symbol, free_symbols
 from relay.autodiff.activity import active_variables
 from relay.autodiff.cotangents import Cotangents
 from relay.base.diagnostics import CompilerBug
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Expr, Function, GlobalVar, Var
 from relay.ir.module import IRModule

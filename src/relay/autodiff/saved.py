@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Clause, Constructor, Expr, Let, PatternConstructor, PatternVar, Var
 from relay.ir.type_traversal import map_type, type_symbols

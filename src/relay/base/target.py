@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from relay.base.arguments import TEXT, expect
 from relay.base.diagnostics import RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.base.plugin import plugin
 
 if TYPE_CHECKING:

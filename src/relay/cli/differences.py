@@ -6,7 +6,7 @@ import difflib
 from dataclasses import replace
 
 from relay.base.diagnostics import RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.driver.compilation import Compilation
 from relay.ir.module import IRModule
 from relay.text.printer import astext

@@ -21,7 +21,7 @@ from relay.te.schedule.choice import Choice, Decision
 from relay.te.schedule.records import CONVOLUTION_FIELDS, ScheduleRecord, Subject
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
-from relay.tir.printer import print_primfunc
+from relay.tir.text.printer import print_primfunc
 from relay.transform.pipelines import level
 
 

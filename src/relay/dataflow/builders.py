@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.dataflow.patterns import (
     AttrPattern,
     ConstantPattern,

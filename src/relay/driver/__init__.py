@@ -1,11 +1,11 @@
 """The way from a program to native code, strung together: `relay.build` and what stands around it."""
 
 from relay.driver.build import build, compile_stages
-from relay.driver.c_header import c_header
 from relay.driver.compilation import Compilation
 from relay.driver.executors import Executor, create_executor
-from relay.driver.export import export_library
 from relay.driver.graph import build_graph
+from relay.driver.libraries.c_header import c_header
+from relay.driver.libraries.export import export_library
 from relay.driver.parameters import bind_params, load_params, save_params
 from relay.driver.reading import load_json, parse, parse_expr, save_json
 from relay.driver.roofline import machine_roofline, measure_roofline

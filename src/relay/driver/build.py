@@ -11,7 +11,7 @@ from relay.base.collector import collection_paused
 from relay.base.freed_memory import gives_back_memory
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress
-from relay.driver.export import export_library
+from relay.driver.libraries.export import export_library
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for

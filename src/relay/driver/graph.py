@@ -18,7 +18,7 @@ from relay.arith.expr import IntExpr
 from relay.base.arguments import expect
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program

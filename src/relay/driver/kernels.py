@@ -33,14 +33,14 @@ from relay.lower.procedures.device_regions import is_device_region
 from relay.lower.targets import KernelTarget, Refused, Supported
 from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
-from relay.te.lower import lower as lower_to_loops
+from relay.te.lowering.lower import lower as lower_to_loops
 from relay.te.notation.schedule import Schedule
 from relay.te.schedule.choice import Choice, Condition, Variant
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
 from relay.text.printer import astext
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.printer import print_primfunc
 from relay.transform.devices.offload import TARGET
 from relay.transform.framework.external import checked_answer
 

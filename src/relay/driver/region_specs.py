@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.lower.program.procedure import CallProcedure, NewClosure, Procedure, TailCall
 from relay.lower.program.program import Entry, Program
 from relay.lower.program.region import RunRegion

@@ -20,13 +20,13 @@ from relay.runtime.memory.objects import load_objects, load_support, pool_thread
 from relay.runtime.memory.threads import set_num_threads
 from relay.runtime.profile.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
 from relay.targets.cpu.codegen import kept_object
-from relay.targets.cpu.emit.kernel import emit_kernel
+from relay.targets.cpu.emit.kernels.kernel import emit_kernel
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_object
 from relay.targets.cpu.target import CpuTarget
-from relay.tir.parser import parse_primfunc
 from relay.tir.pipeline import lower
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.parser import parse_primfunc
 
 CHAINS = 12
 """Independent sums: more than latency times units of any processor so far (5 · 2), and they fit 16 registers."""

@@ -19,8 +19,8 @@ from relay.te.notation.schedule import Schedule, inputs_of
 from relay.te.schedule.step import Step
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Buffer
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.printer import print_primfunc
 
 
 def build(

@@ -7,7 +7,7 @@
     rewrite_to_fixpoint    bottom-up, again where something was replaced, until nothing is
 
 Maps of nodes have the nodes as keys: these hash by identity, and names of functions and constructors by what they
-name, so that two places that name one function are one key. New names come from `relay.base.fresh_names`.
+name, so that two places that name one function are one key. New names come from `relay.base.names.fresh_names`.
 """
 
 from __future__ import annotations

@@ -22,15 +22,15 @@ from relay.lower.program.launch import KernelModule
 from relay.lower.program.program import Program
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.machine import RequiredMachine
-from relay.te.lower import lower as lower_to_loops
+from relay.te.lowering.lower import lower as lower_to_loops
 from relay.te.schedule.choice import Choice
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.passes.simplify import simplify
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
-from relay.tir.verifier import verify
+from relay.tir.text.printer import print_primfunc
+from relay.tir.verification.verifier import verify
 from relay.transform.framework.context import LayoutPreferences, Rates
 from relay.transform.framework.external import Answer as Answer
 from relay.transform.framework.external import Refused as Refused

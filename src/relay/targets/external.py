@@ -19,8 +19,8 @@ from relay.te.schedule.choice import Choice
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.hierarchy import Hierarchy
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.printer import print_primfunc
 from relay.transform.framework.context import LayoutPreferences
 from relay.transform.framework.external import ExternalCompiler
 from relay.transform.framework.passes import Pass

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from relay.base.late_names import late_names
+from relay.base.names.late_names import late_names
 from relay.te.compute import compute, extern, placeholder, reduce_axis, scan
 from relay.te.initial_state import initial_state
-from relay.te.lower import lower, lower_state, print_loops
+from relay.te.lowering.lower import lower, lower_state, print_loops
 from relay.te.notation.schedule import Schedule
 from relay.te.operation import Compute, Extern, Operation, Placeholder, Reduced, Reducer, Reduction, Scan
 from relay.te.precision import rounded_once, widen

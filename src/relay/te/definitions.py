@@ -9,7 +9,7 @@ from relay.base.graph import post_order
 from relay.te.operation import Compute, Extern, Operation, Placeholder, Reduction, Scan, input_tensors
 from relay.te.tensor import Axis, Tensor
 from relay.tir.expr import Value
-from relay.tir.printer import print_index, print_value
+from relay.tir.text.printer import print_index, print_value
 
 
 def print_definitions(outputs: Sequence[Tensor]) -> str:

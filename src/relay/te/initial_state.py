@@ -9,8 +9,8 @@ from typing import assert_never
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.fresh_names import FreshNames
 from relay.base.graph import post_order
+from relay.base.names.fresh_names import FreshNames
 from relay.te.operation import Compute, Extern, Operation, Placeholder, Scan, input_tensors
 from relay.te.state import At, Loop, Root, Stage, State
 from relay.te.tensor import Tensor

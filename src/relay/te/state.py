@@ -10,9 +10,9 @@ from typing import TypeAlias, Union, assert_never
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
-from relay.base.named import find_named
+from relay.base.names.fresh_names import FreshNames
+from relay.base.names.named import find_named
 from relay.te.operation import (
     Compute,
     Extern,

@@ -15,7 +15,7 @@ from relay.testing import (
     vgg,
 )
 from relay.testing.gradient import check_grad
-from relay.testing.onnx_form import to_onnx
+from relay.testing.onnx_models.onnx_form import to_onnx
 from relay.testing.workload import create_workload
 
 __all__ = [

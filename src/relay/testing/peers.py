@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.testing.libraries import library
-from relay.testing.onnx_jax import jax_function
-from relay.testing.onnx_torch import torch_module
+from relay.testing.onnx_models.onnx_jax import jax_function
+from relay.testing.onnx_models.onnx_torch import torch_module
 
 Call: TypeAlias = Callable[[], object]
 Arrays: TypeAlias = Mapping[str, NDArray[np.generic]]

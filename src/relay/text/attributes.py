@@ -17,7 +17,7 @@ import numpy as np
 from relay.arith.expr import Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Constant, Op

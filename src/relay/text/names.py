@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Var
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from relay.base.diagnostics import RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from relay.base.diagnostics import RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.ir.expr import Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
 from relay.text.cursor import Depth
 from relay.text.lexer import Kind

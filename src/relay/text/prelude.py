@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.base.span import Span
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Function, GlobalVar

@@ -23,8 +23,8 @@ from relay.arith.expr import (
 )
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.fresh_names import FreshNames
-from relay.base.near_names import near_names
+from relay.base.names.fresh_names import FreshNames
+from relay.base.names.near_names import near_names
 from relay.ir.types import (
     ANY,
     MAX_TYPE_DEPTH,

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.base.named import find_named
+from relay.base.names.named import find_named
 from relay.tir.buffer import INNERMOST, OUTERMOST, Scope
 
 _REGISTERS_OF = "registers of "

@@ -12,7 +12,7 @@ from relay import nn, op
 from relay.driver.build import compile_stages
 from relay.ir.expr import Expr, Function
 from relay.ir.module import IRModule
-from relay.tir.printer import print_primfunc
+from relay.tir.text.printer import print_primfunc
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:

@@ -18,7 +18,7 @@ from relay.driver.targets import targets_for
 from relay.targets.cpu.host import resolve, supports
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Broadcast, Call, Load, Ramp
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import PrimFunc, Sequence, Store
 from tests.targets.cpu.conftest import AVX2, BASELINE, Run
 from tests.targets.cpu.played import run_played

@@ -12,7 +12,7 @@ import relay
 from relay.driver.build import compile_stages
 from relay.targets.cpu.kernel_target import CpuKernelTarget
 from relay.targets.cpu.schedules.choose import OF_OPERATORS, OF_REDUCTIONS, space_of
-from relay.te.lower import lower
+from relay.te.lowering.lower import lower
 from tests.targets.cpu.campaign import Example, check, choices
 from tests.targets.cpu.groups import KINDS
 from tests.targets.cpu.machines import MACHINES

@@ -17,7 +17,7 @@ from relay.runtime.memory.host import check_runs_here
 from relay.runtime.memory.tiles import ask_for_tiles
 from relay.targets.cpu import object_code
 from relay.targets.cpu.codegen import emit_object
-from relay.targets.cpu.emit.shared_entry import emit_shared_entry
+from relay.targets.cpu.emit.programs.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import host_features, resolve, supports
 from relay.targets.cpu.target import CpuTarget
 

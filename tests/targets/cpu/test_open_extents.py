@@ -9,7 +9,7 @@ import pytest
 
 import relay
 from relay.driver.compilation import Compilation
-from relay.tir.printer import print_primfunc
+from relay.tir.text.printer import print_primfunc
 from tests.targets.cpu.test_schedules import constant, targets
 
 Extent = int | str

@@ -22,7 +22,7 @@ from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.driver.targets import Targets, targets_for
 from relay.targets.cpu.host import resolve
-from relay.tir.printer import print_primfunc
+from relay.tir.text.printer import print_primfunc
 from tests.targets.cpu.machines import MACHINES, as_far_as_here
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "schedules_cpu"

@@ -13,9 +13,9 @@ import relay
 from relay import te
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
-from relay.tir.parser import parse_primfunc
-from relay.tir.printer import print_primfunc
-from relay.tir.verifier import verify
+from relay.tir.text.parser import parse_primfunc
+from relay.tir.text.printer import print_primfunc
+from relay.tir.verification.verifier import verify
 from tests.targets.strangers.programs import cnn, dense, lstm, mlp, normal
 
 

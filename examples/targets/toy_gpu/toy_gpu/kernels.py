@@ -13,8 +13,8 @@ from relay.lower.targets import LoopTarget
 from relay.te.schedule.step import Step
 from relay.tir.buffer import Scope
 from relay.tir.hierarchy import Hierarchy, ThreadAxis
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.printer import print_primfunc
 from toy_gpu.schedules import schedule
 
 MACHINE = Hierarchy(

@@ -8,9 +8,9 @@ import numpy as np
 
 from relay.arith.expr import evaluate
 from relay.runtime.devices.device import PythonDevice, StartedLaunch
-from relay.tir.interpreter import interpret
-from relay.tir.parser import parse_primfunc
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.parser import parse_primfunc
 from toy_gpu.kernels import FORMAT, MACHINE, SEPARATOR
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from relay.base.diagnostics import RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.base.span import Span
 from relay.frontend.python.block import Block
 from relay.frontend.python.datatype import DataInstance, field_names

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.frontend.python.datatype import DataTypes
 from relay.frontend.python.ownership import Ownership

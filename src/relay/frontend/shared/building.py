@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span, reading
 from relay.frontend.shared.extent_values import Origin, Origins, array_of_extents, decided_extents, symbol_origins
 from relay.frontend.shared.findings import Findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 
 
 def printable(text: str) -> str:

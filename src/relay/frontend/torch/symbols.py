@@ -18,8 +18,8 @@ from relay.arith.expr import (
     minimum,
     multiply,
 )
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.frontend.shared.names import SymbolNames
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.torch.package import torch_package

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.base.target import PROCESS
 from relay.infer.unification.dimensions import function_type

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
-from relay.base.fresh_names import FreshNames
 from relay.base.graph import strongly_connected
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, Match, Var
 from relay.ir.module import IRModule

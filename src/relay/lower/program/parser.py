@@ -35,7 +35,7 @@ from relay.runtime.artefact.manifest import CELL_KINDS, CellLabel, Donation, Lab
 from relay.runtime.artefact.value_types import DataSpec, ValueType, data_from_json, type_from_json
 from relay.runtime.artefact.work import ArenaBuffer
 from relay.text.lexer import Kind as TokenKind
-from relay.tir.parser import parse_primfuncs
+from relay.tir.text.parser import parse_primfuncs
 
 NO_CONSTANTS: Mapping[int, NDArray[np.generic]] = MappingProxyType({})
 

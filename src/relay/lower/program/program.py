@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from relay.arith.expr import Symbol
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.base.named import find_named
+from relay.base.names.named import find_named
 from relay.ir.types import TensorType
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.form import Form, shown
@@ -29,8 +29,8 @@ from relay.runtime.values.heap import arena_offset_bytes
 from relay.text.lexer import METADATA_MARK
 from relay.text.names import sigil_name
 from relay.text.types import TypeNames
-from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.printer import print_primfunc
 
 
 @frozen

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate, free_symbols
 from relay.base.diagnostics import Origin, RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.runtime.arguments.dlpack import from_dlpack
 from relay.runtime.arguments.extents import Source
 from relay.runtime.artefact.manifest import EntrySpec, TensorSpec

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.runtime.artefact.manifest import Donation, EntrySpec
 from relay.runtime.cpython.array_layout import data_address
 

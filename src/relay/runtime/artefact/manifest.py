@@ -14,7 +14,7 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.base.named import find_named
+from relay.base.names.named import find_named
 from relay.runtime.artefact.device_spec import DeviceSpec, device_from_json, device_to_json
 from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
 from relay.runtime.artefact.failures import Failure, FailureKind

@@ -9,8 +9,8 @@ from relay.lower.program.program import Program
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.machine import RequiredMachine
 from relay.targets.cpu.codegen import emit_object, kept_object
-from relay.targets.cpu.emit.program import emit_program
-from relay.targets.cpu.emit.shared_entry import (
+from relay.targets.cpu.emit.programs.program import emit_program
+from relay.targets.cpu.emit.programs.shared_entry import (
     CONSTANTS_SYMBOL,
     MANIFEST_SYMBOL,
     emit_library_table,

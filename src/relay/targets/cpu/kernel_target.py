@@ -21,12 +21,12 @@ from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly
 from relay.targets.cpu.core import core_of
-from relay.targets.cpu.emit.kernel import emit_kernel
+from relay.targets.cpu.emit.kernels.kernel import emit_kernel
 from relay.targets.cpu.emit.text import LlvmModule
 from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.rates import rates_of
 from relay.targets.cpu.schedules.choose import choose, schedule_group, steps_of
-from relay.targets.cpu.schedules.conv_nchw import ChannelsFirst
+from relay.targets.cpu.schedules.convolution.conv_nchw import ChannelsFirst
 from relay.targets.cpu.schedules.register_tiles import packed_dot_products
 from relay.targets.cpu.served_machines import check_machine
 from relay.targets.cpu.target import CpuTarget

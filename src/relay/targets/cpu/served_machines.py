@@ -15,7 +15,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from relay.base.diagnostics import RelayError
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.runtime.artefact.machine import RequiredMachine
 from relay.targets.cpu import object_code
 from relay.targets.cpu.processors import BASELINE

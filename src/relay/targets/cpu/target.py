@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.base.target import Target
 from relay.runtime.artefact.machine import RequiredMachine
 

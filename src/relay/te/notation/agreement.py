@@ -8,12 +8,12 @@ import numpy as np
 
 from relay.arith.expr import IntExpr, Symbol, evaluate
 from relay.base.diagnostics import RelayError
-from relay.tir.arguments import Array
 from relay.tir.buffer import Buffer
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.arguments import Array
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import Allocate, For, If, Issue, LetValue, PrimFunc, Stmt
 from relay.tir.traversal import statement_children
-from relay.tir.verifier import verify
+from relay.tir.verification.verifier import verify
 
 _EXTENTS = (1, 3, 8, 17)
 """What symbols stand for, one after another: less than most tiles, a tile, and more with a rest."""

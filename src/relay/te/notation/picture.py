@@ -8,9 +8,9 @@ from typing import assert_never
 from relay.base.frozen import frozen
 from relay.te.operation import loads_of
 from relay.tir.expr import Value
-from relay.tir.printer import print_index, print_value
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
+from relay.tir.text.printer import print_index, print_value
 
 
 @frozen(eq=False)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 
 from relay.base.graph import post_order
-from relay.base.near_names import near_names
-from relay.te.lower import lower_state
+from relay.base.names.near_names import near_names
+from relay.te.lowering.lower import lower_state
 from relay.te.notation.agreement import check_agreement
 from relay.te.notation.picture import picture
 from relay.te.operation import Operation, Placeholder, Scan, input_tensors
@@ -16,10 +16,10 @@ from relay.te.schedule.text import STEP_TYPES, made_step, print_steps, step_name
 from relay.te.state import State
 from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic
-from relay.tir.arguments import Array
 from relay.tir.hierarchy import PLAIN, Hierarchy
-from relay.tir.printer import print_primfunc
+from relay.tir.interpretation.arguments import Array
 from relay.tir.stmt import PrimFunc
+from relay.tir.text.printer import print_primfunc
 
 STEPS = {step_name(kind): kind for kind in STEP_TYPES}
 

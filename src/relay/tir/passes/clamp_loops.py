@@ -31,8 +31,8 @@ from relay.arith.inequality import non_negative_forms
 from relay.arith.simplify import Assumptions
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Binary, BinaryOp, Holds, Value
+from relay.tir.passes.template import fresh_copy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
-from relay.tir.template import fresh_copy
 
 CHOICE_LIMIT = 2
 """Minima and maxima that the new extent of a loop may hold; guards that need more stay guards."""

@@ -26,8 +26,8 @@ from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Call, Holds
 from relay.tir.intrinsics import EFFECT_FREE_HINTS
 from relay.tir.passes.clamp_loops import limits_of
+from relay.tir.passes.template import fresh_copy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.template import fresh_copy
 from relay.tir.traversal import map_statement, statement_children, walk_statement
 
 GROWTH_LIMIT = 1024

@@ -19,8 +19,8 @@ from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import RelayError
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value
+from relay.tir.passes.template import fresh_copy
 from relay.tir.stmt import Allocate, For, If, Issue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.template import fresh_copy
 from relay.tir.traversal import map_statement, symbols_of_value, value_mapping, walk_statement
 
 

@@ -47,8 +47,8 @@ from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Binary, BinaryOp, Holds, Value, imm
 from relay.tir.passes.clamp_loops import clamp_loops, limits_of
 from relay.tir.passes.simplify import simplify_statement
+from relay.tir.passes.template import fresh_copy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.template import fresh_copy
 from relay.tir.traversal import (
     map_statement,
     map_value,

@@ -38,6 +38,7 @@ from relay.tir.expr import (
     Value,
     imm,
 )
+from relay.tir.passes.value_rules import RuleTable, rule_table
 from relay.tir.semantics import (
     Function,
     binary_function,
@@ -48,7 +49,6 @@ from relay.tir.semantics import (
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex, map_children, map_index
-from relay.tir.value_rules import RuleTable, rule_table
 
 NOTHING = Sequence(())
 _EXACT_UNARY = frozenset({UnaryOp.NEGATIVE, UnaryOp.ABS, UnaryOp.NOT, UnaryOp.FLOOR, UnaryOp.CEIL, UnaryOp.TRUNC})

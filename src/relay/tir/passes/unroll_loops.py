@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relay.tir.passes.simplify import simplify
+from relay.tir.passes.template import Template
 from relay.tir.stmt import PrimFunc
-from relay.tir.template import Template
 
 
 def unroll_loops(func: PrimFunc) -> PrimFunc:

@@ -25,9 +25,9 @@ from relay.arith.simplify import Assumptions
 from relay.tir.buffer import Scope
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Holds, Load
-from relay.tir.lanes import LaneBuilder, NotVectorizable
+from relay.tir.passes.lanes import LaneBuilder, NotVectorizable
+from relay.tir.passes.template import fresh_copy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.template import fresh_copy
 from relay.tir.traversal import statement_values, value_indices, values_in_index, walk_statement, walk_value
 
 MAXIMUM_LANES = 64

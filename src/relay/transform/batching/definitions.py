@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,

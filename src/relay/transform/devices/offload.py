@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, Let, Op, Tuple, TupleGetItem, Var

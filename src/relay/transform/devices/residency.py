@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.base.disjoint_sets import DisjointSet
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import (

@@ -12,7 +12,7 @@ from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass, level_that_allows
 from relay.base.frozen import frozen
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.framework.external import ExternalCompiler
 from relay.transform.framework.instruments.instrument import Instrument

@@ -13,7 +13,7 @@ so that nothing is computed twice. Floating point: EXACT.
 
 from __future__ import annotations
 
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Expr, Function, GlobalVar, Let
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes

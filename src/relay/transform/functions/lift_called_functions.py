@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from relay.arith.expr import Symbol
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule

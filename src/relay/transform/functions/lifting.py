@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from relay.arith.expr import Symbol
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.eager import typed_by_parts
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var
 from relay.ir.known_types import known_type, typed_var

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from itertools import chain, islice
 
 from relay.base.diagnostics import RelayError
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, record_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from relay.analysis.call_graph import call_graph
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes

@@ -22,8 +22,8 @@ from typing import cast
 
 from relay.analysis.call_graph import CallGraph, call_graph
 from relay.base.diagnostics import RelayError
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule

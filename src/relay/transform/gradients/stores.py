@@ -25,8 +25,8 @@ from relay.analysis.call_graph import call_graph
 from relay.arith.expr import Symbol
 from relay.autodiff.chain import Chain
 from relay.base.diagnostics import RelayError
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.infer_type import infer_type
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (

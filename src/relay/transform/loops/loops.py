@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, Union
 
-from relay.base.fresh_names import FreshNames
+from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes, typed_as

@@ -19,7 +19,7 @@ from typing import Protocol
 from relay.base.arguments import Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.base.plugin import plugin
 from relay.base.target import PROCESS, target_kind
 from relay.infer.checks import node_checks

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from relay.base.diagnostics import RelayError
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar

@@ -68,7 +68,7 @@ from relay.lower.program.procedure import (
 from relay.lower.program.program import Program
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RunRegion
 from relay.runtime.artefact.manifest import TensorLabel
-from relay.tir.interpreter import interpret
+from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import PrimFunc
 
 KernelCode: TypeAlias = Callable[[Sequence[Bytes], Sequence[int]], None]

@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
-from relay.targets.cpu.emit.lanes import Lanes
+from relay.targets.cpu.emit.numbers.lanes import Lanes
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.target import CpuTarget
 from relay.tir.buffer import Buffer

@@ -24,8 +24,8 @@ from relay.arith.expr import (
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.targets.cpu.emit.context import Emitter, Place
+from relay.targets.cpu.emit.numbers.typenames import register_element
 from relay.targets.cpu.emit.text import HERE
-from relay.targets.cpu.emit.typenames import register_element
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Ramp
 from relay.tir.traversal import ValueIndex

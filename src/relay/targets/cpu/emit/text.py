@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from relay.base.frozen import frozen
-from relay.targets.cpu.emit.typenames import constant, mangled, vector_of
+from relay.targets.cpu.emit.numbers.typenames import constant, mangled, vector_of
 
 HERE = 1 << 30  # the depth of a value that depends on the point where it was computed
 

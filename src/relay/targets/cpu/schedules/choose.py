@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from relay.base.named import find_named
-from relay.base.near_names import near_names
+from relay.base.names.named import find_named
+from relay.base.names.near_names import near_names
 from relay.lower.kernels.group import Group
 from relay.targets.cpu.schedules.amx import AMX
 from relay.targets.cpu.schedules.attention import ATTENTION
-from relay.targets.cpu.schedules.conv import CONVOLUTION, SEPARABLE
-from relay.targets.cpu.schedules.conv_nchw import CONVOLUTION_NCHW
+from relay.targets.cpu.schedules.convolution.conv import CONVOLUTION, SEPARABLE
+from relay.targets.cpu.schedules.convolution.conv_nchw import CONVOLUTION_NCHW
+from relay.targets.cpu.schedules.convolution.winograd import WINOGRAD
 from relay.targets.cpu.schedules.deep_product import DEEP_PRODUCT
 from relay.targets.cpu.schedules.elementwise import ELEMENTWISE
 from relay.targets.cpu.schedules.family import RULE, Family, Space
@@ -21,7 +22,6 @@ from relay.targets.cpu.schedules.plain import PLAIN
 from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.schedules.reduction import REDUCTION
 from relay.targets.cpu.schedules.rows import REPEATED_ROW, ROWS
-from relay.targets.cpu.schedules.winograd import WINOGRAD
 from relay.targets.cpu.target import CpuTarget
 from relay.te.schedule.choice import Choice, Variant
 from relay.te.schedule.step import Step

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.base.near_names import near_names
+from relay.base.names.near_names import near_names
 from relay.targets.cpu.schedules.plan import Plan
 from relay.te.schedule.choice import Choice, Condition, Decision, Value
 from relay.te.schedule.step import Step

@@ -1,0 +1,1 @@
+"""Names: fresh, near, late, and what has one."""

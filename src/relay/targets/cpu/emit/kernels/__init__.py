@@ -1,0 +1,1 @@
+"""Kernels as LLVM text: statements, values, loads and stores."""

@@ -1,0 +1,1 @@
+"""Numbers of every element type as LLVM text: arithmetic, casts, functions."""

@@ -1,0 +1,30 @@
+"""Where a call may end before it is done: for Ctrl-C, or because its time is up (`support/stop/`)."""
+
+from __future__ import annotations
+
+from relay.targets.cpu.emit.programs.frame import Frame
+from relay.targets.cpu.emit.text import FunctionText
+
+_ASKED = "@relay_stop_asked = external global i32"
+
+
+def emit_stop_check(text: FunctionText, frame: Frame) -> None:
+    """Go on, unless this call is to end: one load and one branch as long as nobody is asked."""
+    text.module.declare("relay_stop_now", "i32 @relay_stop_now() cold nounwind")
+    if _ASKED not in text.module.globals:
+        text.module.globals.append(_ASKED)
+    ask, stop, go = text.label("ask"), text.label("stop"), text.label("go")
+    asked = text.impure("load atomic i32, ptr @relay_stop_asked monotonic, align 4")
+    text.branch(text.impure(f"icmp eq i32 {asked}, 0"), go, ask)
+    text.start_block(ask)
+    status = text.impure("call i32 @relay_stop_now()")
+    text.branch(text.impure(f"icmp eq i32 {status}, 0"), go, stop)
+    text.start_block(stop)
+    frame.fail(status)
+    text.start_block(go)
+
+
+def emit_stop_begin(text: FunctionText) -> None:
+    """A call begins, of which nobody has asked anything yet."""
+    text.module.declare("relay_stop_begin", "void @relay_stop_begin() nounwind")
+    text.effect("call void @relay_stop_begin()")

@@ -1,0 +1,1 @@
+"""From scheduled tensor expressions to loops."""

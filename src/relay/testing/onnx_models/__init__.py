@@ -1,0 +1,1 @@
+"""Networks as ONNX models: made here, and exported from PyTorch and JAX."""

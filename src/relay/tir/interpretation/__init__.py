@@ -1,0 +1,1 @@
+"""Running PrimFuncs on NumPy arrays: threads, queues, and what every statement does."""

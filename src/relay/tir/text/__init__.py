@@ -1,0 +1,1 @@
+"""The text of PrimFuncs, written and read back."""

@@ -1,0 +1,1 @@
+"""Is a PrimFunc sound? What the verifier checks, a part a file."""
