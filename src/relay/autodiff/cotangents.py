@@ -223,9 +223,7 @@ class Cotangents:
             case TupleType(fields):
                 parts = enumerate(fields)
                 return _tuple([self.settled(self.part(cotangent, at), each, _field(value, at)) for at, each in parts])
-            case TypeCall() | GlobalTypeVar() if self.exists(type_) and all(
-                map(_is_differentiable, self._leaves(type_))
-            ):
+            case TypeCall() | GlobalTypeVar() if self._is_of_floats(type_):
                 return Call(self.settler(type_), (value, self.whole(cotangent, type_, value)))
             case _:
                 return self.whole(cotangent, type_, value)
