@@ -259,7 +259,7 @@ class Compilation:
 
     def _note_scratch(self, kernels: Sequence[KernelSource], modules: Sequence[KernelModule]) -> None:
         """What kernels work in, by their modules; those of other compilers, however many these are, know of none."""
-        if not any(is_external(each.function) for each in kernels):
+        if not any(each.function is not None and is_external(each.function) for each in kernels):
             told = (Scratch(each.symbols, each.scratch_bytes) for each in modules)
             self._scratch.update(zip((each.name for each in kernels), told, strict=True))
 
