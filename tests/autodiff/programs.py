@@ -45,6 +45,20 @@ PROGRAMS: dict[str, str] = {
         }""",
     "a branch that uses nothing": """
         def @main(%x: Tensor[(3,), float64], %c: bool) { if (%c) { sum(%x) } else { 2f64 } }""",
+    "generic functions inside functions": """
+        def @main(%x: Tensor[(3,), float64], %y: float64) {
+          let %twice = fn (%v) { (%v, %v) };
+          let %both = fn[A](%v: A) -> (A, Tensor[(3,), float64]) { (%v, %x) };
+          let %p = %twice(%x); let %q = %both(%y);
+          sum(multiply(%p.0, %q.1)) * %q.0
+        }""",
+    "data without floats in data with floats": """
+        type Option[A] { Some(A), None }
+        type Both[A] { Both(Option[A], float64) }
+        def @main(%x: float64, %c: bool) {
+          let %p = if (%c) { Both(Some(True), %x * %x) } else { Both(None, %x) };
+          match ((Some(False), %p)) { (Some(_), Both(Some(_), %y)) => { %y * %y }, (_, Both(_, %y)) => { %y } }
+        }""",
     "calls of functions": """
         def @square(%x: Tensor[(3,), float64]) -> Tensor[(3,), float64] { multiply(%x, %x) }
         def @twice(%x: Tensor[(3,), float64], %y: Tensor[(3,), float64]) { (@square(@square(%x)), @square(%y)) }

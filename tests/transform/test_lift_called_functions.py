@@ -42,15 +42,31 @@ def test_what_is_taken_along_tells_extents():
     np.testing.assert_array_equal(relay.build(found)(np.ones(3, "float32"), 5), np.full(3, 7, "float32"))
 
 
-def test_sums_of_extents_tell_none():
-    """From `n + m` nothing is known of `n`, by which the function multiplies."""
+def test_parameters_around_tell_extents():
+    """From `n + m` nothing is known of `n`: the parameters of the function around are taken along for it."""
     found = lifted("""
         def @main(%x: Tensor[(n,), float32], %y: Tensor[(m,), float32]) {
           let %both = concatenate((%x, %y));
           let %f = fn (%z: Tensor[(n + m,), float32]) { %z };
           add(%f(%both), %f(%both))
         }""")
-    assert names(found) == ["main"]
+    assert names(found) == ["main", "main_f"]
+    given = np.ones(2, "float32"), np.ones(3, "float32")
+    np.testing.assert_array_equal(relay.build(found)(*given), np.full(5, 2, "float32"))
+
+
+def test_generic_functions_stay_generic():
+    found = lifted("""
+        def @second[b](%y: b, %k: int32) -> b {
+          let %both = fn[a](%v: a, %w: b) -> (a, b) { (%v, %w) };
+          let %again = fn (%i: int32) -> b { if (%i == 0) { %y } else { %again(%i - 1) } };
+          let %pair = %both(%k, %again(%k));
+          %pair.1
+        }
+        def @main(%x: float32) { let %same = fn (%v) { %v }; let %i = %same(3); @second(%same(%x), %i) }""")
+    assert names(found) == ["main", "main_same", "second", "second_again", "second_both"]
+    assert relay.build(found)(2.0) == 2
+    assert relay.build(relay.transform.Monomorphize(found))(2.0) == 2
 
 
 def test_calls_at_other_extents_are_compared():

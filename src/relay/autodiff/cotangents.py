@@ -127,13 +127,18 @@ class Cotangents:
             case TupleType(fields):
                 return TupleType(tuple(map(self.type_of, fields)))
             case TypeCall(func, args):
-                return TypeCall(self._header(func), tuple(map(self.type_of, args))) if self.exists(type_) else NOTHING
+                return TypeCall(self._header(func), tuple(map(self.type_of, args))) if self._is_any(func) else NOTHING
             case GlobalTypeVar():
                 return self.type_of(TypeCall(type_, ()))
             case TypeVar():
                 return type_  # in a definition: it stands for a type of cotangents there
             case _:
                 raise _not_yet(type_)
+
+    def _is_any(self, header: GlobalTypeVar) -> bool:
+        """Whether there is something to differentiate in some values of a data type: then all have cotangents of one
+        generated type, since definitions that hold such data know no more of its parameters."""
+        return self.exists(TypeCall(header, self.data(header).type_vars))
 
     def _header(self, header: GlobalTypeVar) -> GlobalTypeVar:
         """The data type of the cotangents of a data type's values."""
@@ -183,13 +188,15 @@ class Cotangents:
 
     def _zeros(self, type_: Type, value: Expr) -> Expr:
         match type_:
+            case GlobalTypeVar():
+                return self._zeros(TypeCall(type_, ()), value)
             case TensorType(shape, dtype) if dtype.is_float:
                 if not shape:
                     return const(0.0, dtype)
                 return zeros(shape, dtype) if type_.element_count is not None else zeros_like(value)
             case TupleType(fields):
                 return _tuple([self._zeros(part, _field(value, at)) for at, part in enumerate(fields)])
-            case TypeCall() | GlobalTypeVar() if self.exists(type_):
+            case TypeCall(func) if self._is_any(func):
                 return self.made(self.data(self.type_of(type_)).constructors[0], type_, ())
             case _:
                 return Tuple(())
@@ -223,14 +230,12 @@ class Cotangents:
             case TupleType(fields):
                 parts = enumerate(fields)
                 return _tuple([self.settled(self.part(cotangent, at), each, _field(value, at)) for at, each in parts])
-            case TypeCall() | GlobalTypeVar() if self._is_of_floats(type_):
+            case _ if not self.exists(type_):
+                return Tuple(())
+            case TypeCall() | GlobalTypeVar() if all(map(_is_differentiable, self._leaves(type_))):
                 return Call(self.settler(type_), (value, self.whole(cotangent, type_, value)))
             case _:
                 return self.whole(cotangent, type_, value)
-
-    def _is_of_floats(self, type_: Type) -> bool:
-        """Whether values are made of floats alone, so that their cotangents can be of their own type."""
-        return self.exists(type_) and all(map(_is_differentiable, self._leaves(type_)))
 
     def settler(self, type_: Type) -> GlobalVar:
         """The function that writes zeros out: `(data, its cotangent)` to data of the same form."""

@@ -205,6 +205,8 @@ class _Sweep:
         waiting = [(pattern, type_, tangent)]
         while waiting:
             part, type_, tangent = waiting.pop()
+            if not self.types.exists(type_):
+                continue
             match part:
                 case PatternVar(var):
                     if var in self.active:

@@ -13,28 +13,30 @@ from collections.abc import Iterable
 from relay.arith.expr import Symbol
 from relay.base.frozen import frozen
 from relay.base.names.fresh_names import FreshNames
-from relay.infer.eager import typed_by_parts
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.known_types import known_type, typed_var
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.type_variables import free_type_vars
-from relay.ir.types import FuncType
+from relay.ir.types import FuncType, Type, TypeVar
 from relay.ir.variables import free_vars
 from relay.transform.functions.extents import copied
 
 
 @frozen(eq=False)
 class Lifted:
-    """The global function that one inside another becomes, and the variables from around that one, which it takes."""
+    """The global function that one inside another becomes; the variables, and the type variables, from around that one,
+    which it takes."""
 
     name: GlobalVar
     captures: tuple[Var, ...]
+    around: tuple[TypeVar, ...] = ()
 
-    def called(self, call: Call) -> Call:
-        """The call of the function that was inside."""
-        return Call(self.name, (*self.captures, *call.args), span=call.span)
+    def called(self, call: Call, type_args: tuple[Type, ...] = ()) -> Call:
+        """The call of the function that was inside, at the types `type_args` where it is generic."""
+        types = (*self.around, *type_args)
+        return Call(self.name, (*self.captures, *call.args), type_args=types, span=call.span)
 
 
 @frozen
@@ -44,10 +46,12 @@ class Lifting:
     names: FreshNames
     functions: dict[GlobalVar, Function]
 
-    def lifted(self, outer: GlobalVar, own: Var | None, captures: Iterable[Var]) -> Lifted:
+    def lifted(
+        self, outer: GlobalVar, own: Var | None, captures: Iterable[Var], around: Iterable[TypeVar] = ()
+    ) -> Lifted:
         """A name for a function inside `outer` that is bound to `own`."""
         name = self.names.take(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
-        return Lifted(GlobalVar(name), tuple(captures))
+        return Lifted(GlobalVar(name), tuple(captures), tuple(around))
 
     def lift_called(self, lifted: Lifted, function: Function) -> None:
         """Make the function that does at once what `function` does. Its types are written out."""
@@ -56,8 +60,10 @@ class Lifting:
         body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body
         signature = known_type(function)
         assert isinstance(signature, FuncType)
-        whole = Function(tuple(given.values()), body, signature.ret_type, span=function.span)
-        self.functions[lifted.name] = copied(typed_by_parts(whole))
+        own, type_params = tuple(given.values()), (*lifted.around, *signature.type_params)
+        whole = Function(own, body, signature.ret_type, type_params, span=function.span)
+        type_ = FuncType(tuple(map(known_type, own)), signature.ret_type, type_params)
+        self.functions[lifted.name] = copied(record_type(whole, type_))
 
     def lift_closure(self, lifted: Lifted, function: Function, own: Var | None) -> Expr:
         """Make the function that gives `function`, which knows itself as `own`, as a value; gives that value. A
@@ -77,11 +83,12 @@ def captures_of(function: Function, own: Var | None) -> tuple[Var, ...]:
     return tuple(each for each in free_vars(function) if each is not own)
 
 
-def tells_extents(function: Function, own: Var | None) -> bool:
-    """Whether the extents in what a function computes are told by what it takes, from its caller and from around it."""
+def tells_extents(function: Function, own: Var | None, given: Iterable[Var] = ()) -> bool:
+    """Whether the extents in what a function computes are told by what it takes, from its caller and from around it, or
+    by what is `given` to it besides."""
     inside = [node for node in post_order(function.body) if not isinstance(node, Op | Constructor)]
     functions = (node for node in inside if isinstance(node, Function))
-    takers = (*function.params, *free_vars(function), *(param for each in functions for param in each.params))
+    takers = (*given, *function.params, *free_vars(function), *(param for each in functions for param in each.params))
     told = {symbol for each in takers if each is not own for symbol in _symbols(each)}
     return all(told.issuperset(_symbols(node)) for node in inside if node is not own)
 
