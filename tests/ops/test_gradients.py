@@ -27,11 +27,10 @@ DOMAINS: dict[str, tuple[float, float]] = {
 CONSTANT = ("strided_set",)
 """Whose places must be known."""
 REFUSED = (
-    "take-batch", "gather_nd-batch", "scatter_nd-5x4x2_2x3_3x2", "scatter_nd-outside",
     "dyn.nn.pad-edge", "dyn.nn.pad-reflect", "dyn.nn.pad-reflect-twice", "dyn.nn.pad-wrap-what-is-left",
 )  # fmt: skip
 """Calls whose gradient nobody has written yet."""
-ONCE = ("scatter_nd", "gather_nd", "dyn.broadcast_to", "dyn.tile", "dyn.nn.pad", "dyn.topk")
+ONCE = ("dyn.broadcast_to", "dyn.tile", "dyn.nn.pad", "dyn.topk")
 """Operators whose gradient has no gradient yet, or that the table has no small call of which has one."""
 STEP = 1e-6
 
@@ -199,3 +198,13 @@ def test_updates_of_rows_outside_have_no_gradient_where_the_run_tells_how_many_t
         np.testing.assert_array_equal(by_updates[:, 0], expected)
         assert by_data[0, 0] == 1
         assert by_data[-1, 0] == 1
+
+
+def test_of_updates_at_one_place_the_last_has_a_gradient():
+    data, updates = (relay.var(name, shape=(3, 2), dtype="float64") for name in ("data", "updates"))
+    written = relay.scatter_nd(data, relay.const(np.array([[1, 1, -1]])), updates, mode="update")
+    by_data, by_updates = relay.build(relay.grad(relay.Function([data, updates], relay.sum(written))))(
+        np.ones((3, 2)), np.ones((3, 2))
+    )
+    assert by_data.tolist() == [[1, 1], [0, 0], [0, 0]]
+    assert by_updates.tolist() == [[0, 0], [1, 1], [1, 1]]

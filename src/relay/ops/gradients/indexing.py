@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from relay.arith.expr import IntExpr
@@ -52,21 +54,33 @@ def of_take(call: Call, given: Expr) -> Entries:
     """Added up where it was taken from; places outside count for the one that was read."""
     assert isinstance(call.attrs, TakeAttributes)
     data, indices = call.args
-    if call.attrs.batch_dims:
-        raise _not_yet(call, "of batches of its own")
     if call.attrs.axis is None:
         size = reshape(zeros_of(data), (-1,))
         places = expand_dims(_inside(indices, tensor_of(size).shape[0], call.attrs.mode == "wrap"), 0)
         return in_shape_of(scatter_nd(size, places, given, mode="add"), data), None
     axis, rank = call.attrs.axis % rank_of(data), rank_of(data)
-    inner = rank_of(indices)
-    first = [*range(axis, axis + inner), *range(axis), *range(axis + inner, rank_of(given))]
-    rows = transpose(given, first) if axis else given
-    order = [axis, *(each for each in range(rank) if each != axis)]
-    zeros = transpose(zeros_of(data), order) if axis else zeros_of(data)
+    batches = call.attrs.batch_dims + (rank_of(indices) if call.attrs.batch_dims < 0 else 0)
+    end = axis + rank_of(indices) - batches
+    first = [*range(batches), *range(axis, end), *range(batches, axis), *range(end, rank_of(given))]
+    rows = transpose(given, first) if axis != batches else given
+    order = [*range(batches), axis, *(each for each in range(batches, rank) if each != axis)]
+    zeros = transpose(zeros_of(data), order) if axis != batches else zeros_of(data)
     places = expand_dims(_inside(indices, tensor_of(data).shape[axis], call.attrs.mode == "wrap"), 0)
-    summed = scatter_nd(zeros, places, rows, mode="add")
-    return transpose(summed, [order.index(each) for each in range(rank)]) if axis else summed, None
+    summed = scatter_nd(zeros, _in_batches(call, places, batches), rows, mode="add")
+    return transpose(summed, [order.index(each) for each in range(rank)]) if axis != batches else summed, None
+
+
+def _in_batches(call: Call, columns: Expr, count: int) -> Expr:
+    """Places in the batches that they stand in, which the first `count` axes count, as places in the whole."""
+    if not count:
+        return columns
+    shape = extents_of(columns)
+    if shape is None:
+        raise _not_yet(call, "of batches of unknown extents")
+    dtype = tensor_of(columns).dtype
+    numbers = (np.arange(extent).reshape([-1, *(1 for _ in shape[at + 2 :])]) for at, extent in enumerate(shape[1:]))
+    own = [broadcast_to(const(each, dtype), (1, *shape[1:])) for each, _ in zip(numbers, range(count), strict=False)]
+    return concatenate([*own, columns], 0)
 
 
 def of_gather(call: Call, given: Expr) -> Entries:
@@ -80,9 +94,9 @@ def of_gather(call: Call, given: Expr) -> Entries:
 def of_gather_nd(call: Call, given: Expr) -> Entries:
     assert isinstance(call.attrs, GatherNDAttributes)
     data, indices = call.args
-    if call.attrs.batch_dims:
-        raise _not_yet(call, "of batches of its own")
-    return scatter_nd(zeros_of(data), _columns(data, indices), given, mode="add"), None
+    batches = call.attrs.batch_dims
+    columns = _columns(data, _in_batches(call, indices, batches))
+    return scatter_nd(zeros_of(data), columns, given, mode="add"), None
 
 
 def of_adv_index(call: Call, given: Expr) -> Entries:
@@ -143,13 +157,18 @@ def _scattered(call: Call, given: Expr, axis: int, mode: str, include_self: bool
         if not include_self:
             by_data = scatter(by_data, indices, zeros_of(updates), axis)
         return by_data, None, kept_where(is_inside, by_updates)
+    stays = _is_last(call, lambda to, what: scatter(to, indices, what, axis), lambda of: gather(of, axis, indices))
+    return scatter(given, indices, zeros_of(updates), axis), None, kept_where(stays, taken)
+
+
+def _is_last(call: Call, put: Callable[[Expr, Expr], Expr], got: Callable[[Expr], Expr]) -> Expr:
+    """Which updates stay: of several at one place the last. `put` writes updates to data, `got` reads them there."""
+    data, _, updates = call.args
     shape = extents_of(updates)
     if shape is None:
         raise _not_yet(call, "of updates of unknown extents")
     order = const(np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape))
-    last = scatter(cast(zeros_of(data), DType.INT64), indices, order, axis)  # of several at one place the last stays
-    stays = equal(gather(last, axis, indices), order)
-    return scatter(given, indices, zeros_of(updates), axis), None, kept_where(stays, taken)
+    return equal(got(put(cast(zeros_of(data), DType.INT64), order)), order)
 
 
 def of_scatter_nd(call: Call, given: Expr) -> Entries:
@@ -157,14 +176,16 @@ def of_scatter_nd(call: Call, given: Expr) -> Entries:
     data, indices, updates = call.args
     if call.attrs.mode == "mean":
         given = _by_counts(given, scatter_nd(_ones_of(data), indices, _ones_of(updates), mode="add"))
-    elif call.attrs.mode == "update":
-        raise _not_yet(call, "by `update`")
     rows = [_row(indices, at) for at in range(_count_of(indices))]
     inside = [_is_inside(row, _extent(data, at, row)) for at, row in enumerate(rows)]
     outer = rank_of(indices) - 1
     is_inside = expand_dims(all_of(concatenate(inside, 0), (0,)), outer, rank_of(updates) - outer)
     if call.attrs.mode in ("add", "mean"):
         return given, None, kept_where(is_inside, gather_nd(given, indices))
+    if call.attrs.mode == "update":
+        stays = _is_last(call, lambda to, what: scatter_nd(to, indices, what), lambda of: gather_nd(of, indices))
+        by_updates = kept_where(stays, kept_where(is_inside, gather_nd(given, indices)))
+        return scatter_nd(given, indices, zeros_of(updates)), None, by_updates
     by_data, by_updates = combined(
         data, updates, call, given, call.attrs.mode,
         lambda to, what, how: scatter_nd(to, indices, what, how), lambda of: gather_nd(of, indices),
