@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.expr import Call, Expr, Op, TupleGetItem, const
@@ -18,6 +20,7 @@ from relay.ops.indexing.scatter import scatter_add
 from relay.ops.manipulation.combine import concatenate, stack
 from relay.ops.manipulation.shape import in_shape_of, reshape
 from relay.ops.reduction.reduce import sum as sum_over
+from relay.ops.reduction.scan import cumsum
 from relay.ops.sorting.dyn_topk import DynTopKAttributes, topk
 from relay.ops.sorting.sort import argsort
 
@@ -37,9 +40,19 @@ def of_pad(call: Call, given: Expr) -> Entries:
     assert isinstance(call.attrs, DynPadAttributes)
     data, widths, value = call.args
     if call.attrs.pad_mode != "constant":
-        raise _not_yet(call, f"in mode `{call.attrs.pad_mode}`")
+        mode = call.attrs.pad_mode
+        return _back_to_their_places(data, given, lambda places: dyn_pad(places, widths, 0, mode)), None, None
     inside = in_shape_of(dyn_pad(given, negative(widths)), data)
     return inside, None, cast_like(subtract(sum_over(given), sum_over(inside)), value)
+
+
+def _back_to_their_places(data: Expr, given: Expr, moved: Callable[[Expr], Expr]) -> Expr:
+    """What was `moved`, and repeated, added up where it came from, which the numbers of the elements tell when they are
+    moved as these are."""
+    flat = reshape(zeros_of(data), (-1,))
+    numbers = subtract(cumsum(add(cast(flat, DType.INT64), const(1, "int64")), 0), const(1, "int64"))
+    places = reshape(moved(in_shape_of(numbers, data)), (-1,))
+    return in_shape_of(scatter_add(flat, places, in_shape_of(given, places), 0), data)
 
 
 def of_tile(call: Call, given: Expr) -> Entries:
