@@ -178,7 +178,8 @@ class _Application:
 
     def _add(self, made: IRModule, title: str) -> GlobalVar:
         """Add a derivative, and the functions that it calls, under names that are free; gives its own."""
-        own = {name: each for name, each in made.functions.items() if self.module.functions.get(name) is not each}
+        reached = RemoveUnusedFunctions(made).functions.items()  # what was differentiated is not, as a rule
+        own = {name: each for name, each in reached if self.module.functions.get(name) is not each}
         names = {
             name: GlobalVar(self.names.take(title if name == MAIN else name.name_hint)) for name in own
         }  # fmt: skip
