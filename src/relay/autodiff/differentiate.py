@@ -171,10 +171,9 @@ class _Differentiation:
             forward: Expr = Tuple((Call(variant.name, function.params), packed))
         else:
             forward = swept.forward.before(Tuple((swept.result, packed)))
-        made = declared(function.params, forward, value_type), declared((way, given), body, type_)
-        if again:  # what is computed again stays so: functions with attributes are kept apart
-            made = tuple(Function(f.params, f.body, f.ret_type, (), function.attrs, span=function.span) for f in made)
-        self.functions[variant.forward], self.functions[variant.pullback] = made
+        attrs = function.attrs if again else {}  # functions with attributes are kept apart: no pass undoes it
+        self.functions[variant.forward] = declared(function.params, forward, value_type).with_attrs(attrs)
+        self.functions[variant.pullback] = declared((way, given), body, type_).with_attrs(attrs)
 
     def _called(self, variant: _Variant, params: tuple[Var, ...], back: Expr, type_: Type) -> Expr:
         """The way back as a call of a function of its own: a data type knows no extents, and parameters name them."""
