@@ -16,7 +16,7 @@ from onnx_models import build
 
 import relay
 from relay.testing.measure import interleaved, ratio
-from relay.testing.peers import onnxruntime_call
+from relay.testing.peer_process import PeerProcess
 
 FOLDER = Path("demo")
 LARGEST_DIFFERENCE = 1e-4  # relative to the largest output
@@ -51,8 +51,8 @@ def main() -> int:
     print(f"loading the library: {(time.perf_counter() - started) * 1e3:.0f} ms")
     for threads in (1, 2):
         relay.set_num_threads(threads)
-        calls = {"relay": lambda: executable(image), "peer": onnxruntime_call(model, {name: image}, threads)}
-        timings = interleaved(calls, seconds=8, rests=threads > 1)
+        with PeerProcess("onnxruntime", model, {name: image}, threads) as peer:
+            timings = interleaved({"relay": lambda: executable(image), "peer": peer}, seconds=8, rests=threads > 1)
         compared = ratio(timings["peer"], timings["relay"])
         print(
             f"{threads} thread{'s' if threads > 1 else ' '}: relay {timings['relay'].median_s * 1e3:6.2f} ms, "

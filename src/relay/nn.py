@@ -16,6 +16,11 @@ from relay.ops.manipulation.pad import mirror_pad, pad
 from relay.ops.manipulation.shape import batch_flatten
 from relay.ops.nn.attention import attention
 from relay.ops.nn.conv import conv1d, conv2d, conv3d
+from relay.ops.nn.conv_backward_weight import (
+    conv1d_backward_weight,
+    conv2d_backward_weight,
+    conv3d_backward_weight,
+)
 from relay.ops.nn.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose
 from relay.ops.nn.matmul import batch_matmul, contrib_dense_pack, dense, matmul
 from relay.ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm
@@ -26,6 +31,13 @@ from relay.ops.nn.pool_adaptive import (
     adaptive_max_pool2d,
     global_avg_pool2d,
     global_max_pool2d,
+)
+from relay.ops.nn.pool_backward import (
+    contrib_avg_pool_grad,
+    contrib_max_pool1d_taps,
+    contrib_max_pool2d_taps,
+    contrib_max_pool3d_taps,
+    contrib_max_pool_grad,
 )
 from relay.ops.nn.resize import upsampling, upsampling3d
 from relay.ops.nn.softmax import log_softmax, softmax
@@ -47,17 +59,25 @@ __all__ = [
     "batch_matmul",
     "batch_norm",
     "bias_add",
+    "contrib_avg_pool_grad",
     "contrib_conv2d_winograd_weight_transform",
     "contrib_conv2d_winograd_without_weight_transform",
     "contrib_conv2d_words",
     "contrib_dense_pack",
     "contrib_dense_words",
+    "contrib_max_pool1d_taps",
+    "contrib_max_pool2d_taps",
+    "contrib_max_pool3d_taps",
+    "contrib_max_pool_grad",
     "contrib_pack_words",
     "conv1d",
+    "conv1d_backward_weight",
     "conv1d_transpose",
     "conv2d",
+    "conv2d_backward_weight",
     "conv2d_transpose",
     "conv3d",
+    "conv3d_backward_weight",
     "conv3d_transpose",
     "dense",
     "depth_to_space",

@@ -1,5 +1,9 @@
 """`relay.op`: the operators that need no name space; `relay` hands them on."""
 
+from relay.base.diagnostics import RelayError
+from relay.base.names.near_names import near_names
+from relay.base.span import caller_span
+from relay.ir.expr import Op
 from relay.ops.checked import checked, checked_extent
 from relay.ops.creation.create import (
     arange,
@@ -111,6 +115,7 @@ from relay.ops.reduction.reduce import (
 from relay.ops.reduction.reduce_index import argmax, argmin
 from relay.ops.reduction.scan import cumprod, cumsum
 from relay.ops.reduction.variance import mean_std, mean_variance, std, variance
+from relay.ops.registry import known_operators
 from relay.ops.sorting.search import searchsorted
 from relay.ops.sorting.sort import argsort, sort, topk
 from relay.ops.sorting.unique import unique
@@ -255,3 +260,18 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def get(name: str) -> Op:
+    """The operator of a name, as a value that can be called. Raises `RelayError` (rule `unknown-operator`).
+
+    >>> get("add") == get("add"), get("nn.relu").name
+    (True, 'nn.relu')
+    """
+    known = known_operators()
+    if name not in known:
+        raise RelayError(
+            rule="unknown-operator", message=f"there is no operator `{name}`", remedy=near_names(name, known),
+            span=caller_span(),
+        )  # fmt: skip
+    return Op(known[name])

@@ -23,8 +23,8 @@ _SHORT: Mapping[str, str] = {
 
 @frozen
 class Prelude:
-    """`mod` is `module` with the whole prelude; its functions, data types and constructors are attributes: `map`,
-    `List`, `Cons` (or, with Relay's names, `l` and `cons`).
+    """`mod` is `module`, which takes in the whole prelude, or a new one; the functions, data types and constructors are
+    attributes: `map`, `List`, `Cons` (or, with Relay's names, `l` and `cons`).
 
     Raises `RelayError` (rule `prelude-conflict`) when the module defines something that the prelude needs otherwise.
 
@@ -41,12 +41,14 @@ class Prelude:
     def __post_init__(self) -> None:
         if self.module is not None:
             expect(self.module, MODULE, "what the prelude is added to")
-        own = self.module or IRModule()
-        object.__setattr__(self, "module", borrow_functions(own, dict.fromkeys(prelude_names()), OPERATORS))
+        own = IRModule() if self.module is None else self.module
+        own.update(borrow_functions(own, dict.fromkeys(prelude_names()), OPERATORS))
+        object.__setattr__(self, "module", own)
 
     @property
     def mod(self) -> IRModule:
-        return self.module or IRModule()
+        assert self.module is not None, "it has one from the beginning"
+        return self.module
 
     def __getattr__(self, name: str) -> GlobalVar | Constructor | GlobalTypeVar:
         name = _SHORT.get(name, name)

@@ -37,9 +37,18 @@ def test_what_each_operator_multiplies_and_adds():
     assert of(relay.exp(x), x) == 0
 
 
+def test_a_convolution_by_winograd_counts_what_it_does():
+    """36 products for a tile of 4 × 4 results, where the convolution itself has 144."""
+    x, w = relay.var("x", shape=(1, 14, 14, 32)), relay.var("w", shape=(6, 6, 64, 32))
+    call = relay.nn.contrib_conv2d_winograd_without_weight_transform(x, w, tile_size=4, padding=1)
+    tiles = 4 * 4  # the last ones stick out of the image
+    assert of(call, x, w) == tiles * 36 * 32 * 64
+
+
 def test_every_heavy_operator_has_the_fact():
     heavy = {"nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose",
              "nn.conv3d_transpose", "nn.dense", "nn.matmul",
+             "nn.conv1d_backward_weight", "nn.conv2d_backward_weight", "nn.conv3d_backward_weight",
              "nn.batch_matmul", "nn.contrib_dense_pack", "nn.contrib_dense_words", "nn.contrib_conv2d_words",
              "nn.contrib_conv2d_winograd_without_weight_transform",
              "nn.attention"}  # fmt: skip

@@ -11,7 +11,7 @@ from relay.ir.module import IRModule
 LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 TREE = "type Tree { Leaf(int32, Tensor[(3,), float64]), Node(Tree, Tree) }\n"
 NO_GRADIENT = """
-    def @main(%x: Tensor[(4,), float32], %i: Tensor[(1,), int64]) { dyn.strided_slice(%x, %i, %i, %i) }"""
+    def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(1, 8, 8), float32]) { nn.contrib_dense_pack(%x, %w, units=8) }"""
 
 PROGRAMS: dict[str, str] = {
     "a straight line": """
@@ -65,6 +65,12 @@ PROGRAMS: dict[str, str] = {
         def @main(%x: Tensor[(3,), float64], %c: bool) {
           let %p = @twice(%x, sin(%x)); sum(multiply(%p.0, %p.1))
         }""",
+    "data of named extents": """
+        type Several { More(Tensor[(?,), float64], Several), Done }
+        def @total(%s: Several, %w: Tensor[(n,), float64]) -> float64 {
+          match (%s) { More(%x, %rest) => sum(sin(%x * %w)) + @total(%rest, %w), Done => 0f64 }
+        }
+        def @main(%x: Tensor[(3,), float64], %y: Tensor[(3,), float64]) { @total(More(%x, More(%y, Done)), %x) }""",
     "a loop": """
         def @loop(%i: int32, %x: Tensor[(2, 3), float64], %w: Tensor[(3, 3), float64]) -> Tensor[(2, 3), float64] {
           if (%i == 0) { %x } else { @loop(%i - 1, tanh(nn.dense(%x, %w)), %w) }

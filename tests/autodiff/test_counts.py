@@ -14,6 +14,7 @@ from relay.ir.module import IRModule
 from relay.transform.framework.passes import Sequential
 from relay.transform.pipelines import BEFORE_RULES
 from tests.autodiff.numerical import parsed
+from tests.growth import is_linear
 
 NETWORKS = {
     "perceptrons": """
@@ -70,3 +71,12 @@ def test_multiply_adds(title):
 def test_multiply_adds_of_hessian_vector_products(title):
     gradient = relay.grad(parsed(NETWORKS[title]))
     assert 3 * products(tangent_alone(relay.jvp(gradient))) <= 8 * products(gradient)
+
+
+def test_hessian_vector_products_of_deep_programs_are_derived_and_compiled_in_linear_time():
+    def compiled(depth: int) -> None:
+        steps = "".join(f"let %x{at + 1} = multiply(%x{at}, sigmoid(%x{at}));\n" for at in range(depth))
+        text = f"def @main(%x0: Tensor[(8,), float32]) {{ {steps} sum(%x{depth}) }}"
+        relay.build(relay.jvp(relay.grad(parsed(text), wrt=0)))
+
+    assert is_linear(compiled, 25)

@@ -49,6 +49,9 @@ PLACES = {
         let %g = fn (%y: float64) { %y * %y }; let %f = fn (%y: float64) { %g(%y) * %x };
         grad(%f, wrt=0)(%x) * 1.5f64""",
     "a parameter of a function": "@slope(@cube, %x)",
+    "a function that takes a function": "grad(@at, wrt=1)(@cube, %x)",
+    "a function that takes a closure": "let %f = fn (%y: float64) { %x * %y * %y }; grad(@at, wrt=1)(%f, %x) * 1.5f64",
+    "a bound derivative of one": "let %g = jvp(@at, wrt=1); %g(fn (%y: float64) { %y * %y * %y }, %x, 1f64).1",
     "a generic function's instance": "grad(fn (%y: float64) { @first(%y, 1) * %y * %y }, wrt=0)(%x)",
     "a local loop": """
         let %loop = fn (%i: int32, %y: float64) -> float64 { if (%i == 0) { 1f64 } else { %y * %loop(%i - 1, %y) } };
@@ -71,6 +74,7 @@ def test_functions_are_found_where_they_are_known(title):
         def @cube(%x: float64) -> float64 {{ %x * %x * %x }}
         def @first[A](%x: A, %y: int32) -> A {{ %x }}
         def @slope(%f: fn (float64) -> float64, %x: float64) -> float64 {{ grad(%f, wrt=0)(%x) }}
+        def @at(%f: fn (float64) -> float64, %x: float64) -> float64 {{ %f(%x) }}
         def @main(%x: float64) {{ {PLACES[title]} }}"""
     assert both_ways(parsed(text), 2.0) == 12.0
 
@@ -81,6 +85,7 @@ def test_programs_with_gradients_are_differentiated(title):
         def @cube(%x: float64) -> float64 {{ %x * %x * %x }}
         def @first[A](%x: A, %y: int32) -> A {{ %x }}
         def @slope(%f: fn (float64) -> float64, %x: float64) -> float64 {{ grad(%f, wrt=0)(%x) }}
+        def @at(%f: fn (float64) -> float64, %x: float64) -> float64 {{ %f(%x) }}
         def @main(%x: float64) {{ {PLACES[title]} }}"""
     module = parsed(text)
     step = 1e-5

@@ -118,6 +118,54 @@ def test_a_symbol_for_an_extent(here, capsys, tmp_path):
     assert "Tensor[(rows, 784), float32]" in out
 
 
+COMPLETED = {
+    "relay sh": ["show"],
+    "relay show --st": ["--stage"],
+    "relay show m.relay --stage fu": ["fused", "fused-graph"],
+    "relay bench m.onnx --against open": ["openvino"],
+    "relay completions z": ["zsh"],
+    "relay compile lay": ["layer.json", "layer.relay"],
+}
+
+
+@pytest.mark.parametrize("line", COMPLETED)
+def test_completions(here, capsys, line):
+    """As Bash asks for them: the words of the line, and which of them is being written."""
+    code, script, _ = run(capsys, "completions", "bash")
+    assert code == 0
+    words = line.split()
+    asks = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _relay; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "-c", f"{script}\n{asks}"], capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.split()) == COMPLETED[line]
+
+
+def test_completions_for_zsh_are_those_for_bash(capsys):
+    bash, zsh = (run(capsys, "completions", shell)[1] for shell in ("bash", "zsh"))
+    assert zsh.startswith("#compdef relay\n")
+    assert zsh.endswith(bash)
+
+
+def test_show_draws_graphs(here, capsys, tmp_path):
+    code, out, _ = run(capsys, "show", "layer.relay", "--stage", "graph")
+    assert code == 0
+    assert out.startswith("<svg ")
+    for name, beginning in (("layer.svg", "<svg "), ("layer.html", "<!DOCTYPE html>")):
+        code, out, err = run(capsys, "show", "layer.relay", "--stage", "fused-graph", "-o", str(tmp_path / name))
+        assert (code, out, err) == (0, "", "")
+        text = (tmp_path / name).read_text()
+        assert text.startswith(beginning)
+        assert 'class="fused"' in text
+    code, _, err = run(capsys, "show", "layer.relay", "--stage", "graph", "-o", str(tmp_path / "layer.pdf"))
+    assert code == 1
+    assert "unknown-drawing" in err
+
+
+def test_show_writes_texts(here, capsys, tmp_path):
+    _, printed, _ = run(capsys, "show", "layer.relay", "--stage", "te")
+    assert run(capsys, "show", "layer.relay", "--stage", "te", "-o", str(tmp_path / "layer.txt")) == (0, "", "")
+    assert (tmp_path / "layer.txt").read_text() == printed
+
+
 def test_run_prints_what_is_not_written(here, capsys):
     code, out, _ = run(capsys, "run", "layer.relay", "--random", "--seed", "3")
     assert code == 0
@@ -294,6 +342,14 @@ def test_bench(here, capsys):
     assert row["relay_ms"] > 0
     assert row["onnxruntime_ms"] > 0
     assert row["ratio_quartiles"][0] <= row["ratio"] <= row["ratio_quartiles"][1]
+
+
+def test_a_profile_is_as_wide_as_it_is_asked_to_be(here, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    folded, wide = (run(capsys, "profile", "layer.relay", "--runs", "1", *more)[1] for more in ((), ("--wide",)))
+    name = max((word for word in wide.split() if word.startswith("fused_")), key=len)
+    assert name not in folded.split()
+    assert max(map(len, folded.splitlines())) < max(map(len, wide.splitlines()))
 
 
 def test_bench_alone_at_an_extent(here, capsys):

@@ -19,7 +19,7 @@ from relay.frontend.onnx import from_onnx
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.node import results_of
 from relay.frontend.torch.table import CONVERTERS as TORCH
-from relay.ir.expr import Expr, ExprBase, Op
+from relay.ir.expr import Call, Expr, ExprBase, Op
 from relay.ir.operator import Solved
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
@@ -168,7 +168,7 @@ def _operators(roots: Sequence[Expr], known: set[Expr]) -> set[str]:
     """The operators of a node's own: what its inputs are made of is none of it."""
     inside = {node for root in known for node in post_order(root)}
     own = {node for root in roots for node in post_order(root)} - inside
-    return {node.name for node in own if isinstance(node, Op)}
+    return {node.op.name for node in own if isinstance(node, Call) and isinstance(node.op, Op)}
 
 
 def _import_onnx() -> None:

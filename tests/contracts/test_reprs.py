@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import relay
 from tests.driver.programs import WEIGHT, layer, rows
+from tests.report.test_report import checked
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +58,57 @@ def test_a_profile_and_passes(executable):
     assert repr(relay.transform.FoldConstant) == "<relay pass: FoldConstant (from -O2)  Evaluate what is constant.>"
     both = relay.transform.Sequential((relay.transform.FoldConstant, relay.transform.FuseOps))
     assert repr(both) == "<relay passes: FoldConstant, FuseOps>"
+
+
+def test_a_kernel_is_its_loops():
+    kernel = relay.driver.compile_stages(layer(), "llvm -mcpu=haswell").kernels[0]
+    lines = repr(kernel.loops()).splitlines()
+    assert lines[0].startswith("primfunc fused_transpose")
+    assert lines[-1] in ("}", f"… and {len(str(kernel.loops()).splitlines()) - 40} lines more: print(…) shows all")
+
+
+def test_a_notebook_shows_programs_in_colours_and_drawn():
+    module = layer()
+    for value in (module, module["main"], module["main"].body):
+        html = value._repr_html_()
+        checked(html)
+        assert html.count("<svg") == (0 if value is module["main"].body else 1)
+        assert '<span class="name">%w</span>: <span class="type">Tensor</span>[(' in html
+    assert '<span class="keyword">def</span> <span class="name">@main</span>' in module._repr_html_()
+    kernel = relay.driver.compile_stages(module).kernels[0].loops()
+    assert '<span class="keyword">primfunc</span> fused_transpose' in kernel._repr_html_()
+
+
+@relay.function
+def twice(x: relay.Tensor[(2,)]):
+    return x + x
+
+
+def test_a_notebook_shows_a_function_of_python_as_its_program():
+    assert twice._repr_html_() == twice.module._repr_html_()
+    assert "<svg" in twice._repr_html_()
+
+
+def test_a_notebook_shows_the_beginning_of_long_programs():
+    body = relay.var("x", shape=(2,))
+    for _ in range(700):
+        body = relay.exp(body)
+    html = relay.IRModule.from_expr(body)._repr_html_()
+    checked(html)
+    assert "lines more: print(…) shows all" in html
+    assert "Data flow: 702 nodes; relay.draw(" in html
+    assert "<svg" not in html
+
+
+def test_a_notebook_shows_tables(executable):
+    html = executable._repr_html_()
+    checked(html)
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", html)
+    assert cells == ["input", "x", "float32[n, 4]", "input", "w", "float32[3, 4]", "output", "output", "float32[n, 3]"]
+    profile = executable.profile(rows(2), WEIGHT, runs=2)
+    html = profile._repr_html_()
+    checked(html)
+    assert html.count("<tr>") == len(profile.kernels) + 3  # header, between kernels, total
 
 
 def test_a_tensor_type_is_of_floats_unless_it_says_otherwise():

@@ -401,3 +401,16 @@ def test_what_may_hold_any_array_is_no_place_for_donations(caplog):
 
 def test_the_page_runs(tmp_path):
     run_page("update_in_place.md", tmp_path)
+
+
+@pytest.mark.parametrize("donate", [("a", "b", "a.c"), ("a.c", "b", "a"), ("b", "a")])
+def test_results_of_one_type_are_paired_in_the_order_of_the_inputs(donate: tuple[str, ...]):
+    """`a` names `a.c` too, which is no reason for it to take the result that `b` is for."""
+    type_ = relay.TensorType((4,), "float32")
+    inputs = [relay.Var(name, type_) for name in ("a", "b", "a.c")]
+    step = relay.build(relay.Function(inputs, relay.Tuple([each * 2.0 for each in inputs])), donate=donate)
+    given = [np.full(4, each, np.float32) for each in (1, 2, 3)]
+    found = step(*given)
+    for position, (result, array) in enumerate(zip(found, given, strict=True), 1):
+        assert result is array
+        assert (array == 2 * position).all()

@@ -59,7 +59,8 @@ def test_names_are_keys_of_a_module():
     assert named["main"] is function
     assert named.get_global_vars() == (relay.GlobalVar("main"),)
     np.testing.assert_allclose(relay.build(named)(X), np.exp(X), rtol=1e-6)
-    assert module.update({"other": function})["other"] is function
+    named.update({"other": function})
+    assert named["other"] is function
 
 
 def test_a_model_in_memory_is_compiled():

@@ -171,7 +171,7 @@ def test_the_fastest_record_counts_and_one_by_hand_before_it() -> None:
     by_hand = record(4, None)
     assert ScheduleRecords.of([by_hand, *timed]).on(target).schedule("fn") == by_hand
     assert ScheduleRecords.of(timed).on(target).schedule("other") is None
-    assert ScheduleRecords.of(timed).on(target).decided("fn", "width", (16,)) is None
+    assert ScheduleRecords.of(timed).on(target).convolution("fn") is None
 
 
 def test_a_record_survives_its_file(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import tomllib
-import warnings
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,51 +17,20 @@ from torch import Tensor, nn
 import relay.dynamo
 from relay.base.diagnostics import RelayError
 from relay.dynamo import region_call
-from relay.frontend.torch import report, reset_report
+from relay.frontend.torch import report
 from relay.runtime.memory.threads import num_threads
+from tests.dynamo.running import Network, compiled
 from tests.pages import run_page
 
 
 @pytest.fixture(autouse=True)
-def _anew() -> Iterator[None]:
-    relay.dynamo.register()
-    torch.compiler.reset()
-    reset_report()
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
-        torch.manual_seed(0)
+def _without_gradients() -> Iterator[None]:
+    with torch.no_grad():
         yield
-
-
-@pytest.fixture
-def builds(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The parameters of each region that was compiled."""
-    found: list[dict[str, Any]] = []
-    build = region_call.build
-
-    def recorded(module: Any, target: Any, params: dict[str, Any], opt_level: int) -> Any:
-        found.append(params)
-        return build(module, target, params, opt_level)
-
-    monkeypatch.setattr(region_call, "build", recorded)
-    return found
-
-
-def compiled(model: Any, **options: Any) -> Any:
-    return torch.compile(model, backend="relay", **options)
 
 
 def assert_all_native(operators: int) -> None:
     assert (report().native, dict(report().eager)) == (operators, {})
-
-
-class Network(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.norm, self.second = nn.Linear(6, 8), nn.LayerNorm(8), nn.Linear(8, 4)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.second(self.norm(self.first(x)).relu_())
 
 
 def test_a_model_runs_natively():
@@ -236,15 +204,6 @@ def test_a_region_that_does_not_compile_runs_eagerly(monkeypatch: pytest.MonkeyP
         (name, "error[cannot-compile]: no"): 1 for name in ("aten.sin.default", "aten.add.Tensor")
     }
     assert report().native == 0
-
-
-def test_gradients_are_left_to_pytorch():
-    network, x = Network(), torch.randn(3, 6)
-    with torch.enable_grad():
-        compiled(network)(x).sum().backward()
-    assert network.first.weight.grad is not None
-    assert report().native == 0
-    assert {reason for _, reason in report().eager} == {"gradients are asked for: call the model under torch.no_grad()"}
 
 
 # Tensors

@@ -396,14 +396,13 @@ def test_modules_are_changed_by_making_others() -> None:
     assert list(both) == [GlobalVar("f"), GlobalVar("g")]
     assert list(both.with_functions({GlobalVar("g"): g})) == [GlobalVar("g")]
     assert both.with_functions({GlobalVar("f"): f}) is not both
-    assert module.update({"g": g})["g"] is g
-    assert module.update({"f": g})["f"] is g
+    assert module.with_module(IRModule({"f": g}))["f"] is g
     data = TypeData(LIST, (), (NIL, CONS))
     typed = module.with_type(data)
     assert typed.constructors() == (NIL, CONS)
     assert typed.with_function("g", g).constructors() == (NIL, CONS)
     assert typed.with_functions({GlobalVar("g"): g}).constructors() == (NIL, CONS)
-    updated = IRModule({"f": g}).update(typed)
+    updated = IRModule({"f": g}).with_module(typed)
     assert (updated["f"], updated.constructors()) == (f, (NIL, CONS))
     assert both.get_global_var("g") == GlobalVar("g")
     assert refusal(lambda: module.get_global_var("h")).rule == "unknown-global"

@@ -10,8 +10,8 @@ import pytest
 
 import relay
 from relay import nn, testing
+from relay.ops.nn.transposed_as_plain import LARGEST_REPETITION as LARGEST_REPETITION_OF_TRANSPOSED
 from relay.targets.cpu.schedules.rows import LARGEST_REPETITION
-from relay.transform.algorithms.transposed_convolution import LARGEST_REPETITION as LARGEST_REPETITION_OF_TRANSPOSED
 from relay.transform.fusion.evaluations import FREE_OPERATIONS
 from tests.arithmetic import Work, program_work, work_of
 from tests.levels.__main__ import repeats

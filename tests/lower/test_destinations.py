@@ -56,3 +56,11 @@ def test_cells_around_the_cell_are_made_too() -> None:
 def test_what_else_is_done_with_the_result_needs_the_call(instructions: tuple[object, ...]) -> None:
     only = procedure(*instructions)
     assert with_destinations([only], hole_label=0) == [only]
+
+
+def test_each_block_has_a_register_of_its_own_for_what_another_procedure_gives() -> None:
+    makes = ProcedureBlock(0, (), (Immediate(B, 1), CALL, NewCell(D, 2, (A, C))), Return((D,)))
+    others = [ProcedureBlock(number, (), (), TailCall("g", (A,))) for number in (1, 2)]
+    _, filling = with_destinations([Procedure("f", (A,), (makes, *others))], hole_label=0)
+    results = [block.instructions[0].results for block in filling.blocks[1:]]  # type: ignore[union-attr]
+    assert len(set(results)) == 2

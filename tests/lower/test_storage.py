@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from relay.arith.expr import Symbol
 from relay.lower.planning.storage import ALIGNMENT_BYTES, Lifetime, plan_storage
+from tests.growth import is_linear
 
 LIFETIMES = st.lists(
     st.tuples(st.integers(1, 5000), st.integers(0, 12), st.integers(0, 12)).map(
@@ -38,3 +39,12 @@ def test_values_of_one_symbolic_size_share_a_slot_when_they_can() -> None:
     n = Symbol("n")
     plan = plan_storage([Lifetime(4 * n, 0, 1), Lifetime(4 * n, 1, 2), Lifetime(4 * n, 2, 3)])
     assert plan.offsets_bytes[0] == plan.offsets_bytes[2] != plan.offsets_bytes[1]
+
+
+def test_values_that_live_long_are_placed_in_linear_time():
+    """As those are that the way back of a deep program reads: the first last."""
+
+    def planned(count: int) -> None:
+        plan_storage([Lifetime(256, at, 2 * count - at) for at in range(count)])
+
+    assert is_linear(planned, 400)

@@ -25,6 +25,7 @@ from relay.ops.indexing.check_indices import check_indices
 from relay.runtime.devices.device import PythonDevice, StartedLaunch
 from relay.runtime.devices.table import LEAST_BYTES
 from relay.runtime.executable import Executable
+from relay.runtime.values.values import DataValue
 from relay.tir.interpretation.interpreter import interpret
 from relay.tir.pipeline import lower
 from relay.tir.stmt import PrimFunc
@@ -362,7 +363,10 @@ def test_tensors_between_regions_stay_on_the_device(program, refused, inputs):
 
 
 def assert_alike(found: object, expected: object) -> None:
-    if isinstance(expected, tuple):
+    if isinstance(expected, DataValue):
+        assert found.constructor == expected.constructor
+        assert_alike(found.fields, expected.fields)
+    elif isinstance(expected, tuple):
         for one, other in zip(found, expected, strict=True):
             assert_alike(one, other)
     else:

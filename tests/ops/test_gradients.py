@@ -26,8 +26,6 @@ DOMAINS: dict[str, tuple[float, float]] = {
 """Where functions have a derivative; others are asked where the table asks them."""
 CONSTANT = ("strided_set",)
 """Whose places must be known."""
-ONCE = ("dyn.broadcast_to", "dyn.tile", "dyn.nn.pad", "dyn.topk")
-"""Operators whose gradient has no gradient yet, or that the table has no small call of which has one."""
 STEP = 1e-6
 
 
@@ -135,11 +133,7 @@ def test_gradients_are_directional_derivatives(case: Case) -> None:
     check(module, arguments, places, seed=1)
 
 
-FORWARD = [case for case in _differentiable() if case.operator != "dyn.topk"]
-"""Calls that have a tangent, too: that of `dyn.topk` would need to know that extents of two calls are the same."""
-
-
-@pytest.mark.parametrize("case", FORWARD, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", _differentiable(), ids=lambda c: c.name)
 def test_tangents_are_gradients_along_a_direction(case: Case) -> None:
     """Forward mode transposes what reverse mode is told: the two agree to the last digits."""
     module, arguments = program(wide(case))
@@ -155,11 +149,7 @@ def test_tangents_are_gradients_along_a_direction(case: Case) -> None:
     assert abs(float(tangent) - sum(float(np.sum(each)) for each in parts)) < 1e-12 * scale
 
 
-SECOND = {
-    case.operator: case
-    for case in _differentiable()
-    if case.operator not in ONCE and sum(each.size for each in _arrays(case.inputs)) < 400
-}
+SECOND = {case.operator: case for case in _differentiable() if sum(each.size for each in _arrays(case.inputs)) < 400}
 
 
 @pytest.mark.parametrize("operator", SECOND)

@@ -105,3 +105,56 @@ def test_random_numbers_change_with_what_they_are_spread_by() -> None:
     by_low, by_high = relay.build(relay.grad(function))(1.0, 3.0)
     np.testing.assert_allclose(by_low + by_high, 5.0)
     np.testing.assert_allclose(by_low * 1.0 + by_high * 3.0, relay.build(function)(1.0, 3.0))
+
+
+BATCHES: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[int, ...]]] = {
+    "a convolution": (
+        lambda x, w: relay.nn.conv2d(x, w, strides=(2, 1), padding=(1, 2)),
+        lambda x, w: torch.nn.functional.conv2d(x, w, stride=(2, 1), padding=(1, 2)), (4, 6, 3, 3)),
+    "a convolution in groups": (
+        lambda x, w: relay.nn.conv2d(x, w, padding=(1, 1), groups=3),
+        lambda x, w: torch.nn.functional.conv2d(x, w, padding=1, groups=3), (6, 2, 3, 3)),
+    "largest elements of windows": (
+        lambda x, w: relay.nn.max_pool2d(x * w, (3, 3), (2, 2), padding=(1, 1)),
+        lambda x, w: torch.nn.functional.max_pool2d(x * w, 3, 2, 1), (1, 6, 1, 1)),
+    "means of windows": (
+        lambda x, w: relay.nn.avg_pool2d(x * w, (3, 3), (2, 2), padding=(1, 1), count_include_pad=True),
+        lambda x, w: torch.nn.functional.avg_pool2d(x * w, 3, 2, 1), (1, 6, 1, 1)),
+    "means of images": (
+        lambda x, w: relay.nn.global_avg_pool2d(x * w),
+        lambda x, w: (x * w).mean((2, 3), keepdim=True), (1, 6, 1, 1)),
+    "rows by computed places": (
+        lambda x, w: relay.take(x * w, relay.const([1, 0, 1, -1], "int64"), axis=0, mode="wrap"),
+        lambda x, w: (x * w)[[1, 0, 1, -1]], (1, 6, 1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", BATCHES)
+def test_gradients_over_batches_of_any_extent(title: str) -> None:
+    """One program for all of them."""
+    mine, theirs, shape = BATCHES[title]
+    x = relay.var("x", shape=("n", 6, 5, 7), dtype="float64")
+    w = relay.var("w", shape=shape, dtype="float64")
+    y = as_expr(mine(x, w))
+    run = relay.build(relay.grad(relay.Function([x, w], relay.sum(y * y))))
+    for batch in (2, 3):
+        arrays = [GENERATOR.standard_normal((batch, 6, 5, 7)), GENERATOR.standard_normal(shape)]
+        tensors = [torch.tensor(each, requires_grad=True) for each in arrays]
+        wanted = torch.autograd.grad((theirs(*tensors) ** 2).sum(), tensors)
+        for own, other in zip(run(*arrays), wanted, strict=True):
+            np.testing.assert_allclose(own, other.numpy(), rtol=1e-6, atol=1e-9)
+
+
+def test_parts_put_where_only_the_run_knows() -> None:
+    """As a loop fills a sequence; what of a part reaches beyond the end has no gradient."""
+    x, part = relay.var("x", shape=(4, 2), dtype="float64"), relay.var("part", shape=(2, 2), dtype="float64")
+    at = relay.var("at", shape=(1,), dtype="int64")
+    y = relay.strided_set(x, part, at, relay.add(at, relay.const([2], "int64")), relay.const([1], "int64"))
+    run = relay.build(relay.grad(relay.Function([x, part, at], relay.sum(y * y)), wrt=["x", "part"]))
+    data, rows = np.arange(8.0).reshape(4, 2), np.array([[1.0, 2.0], [3.0, 4.0]])
+    by_x, by_part = run(data, rows, np.array([1]))
+    np.testing.assert_array_equal(by_x, 2 * data * [[1], [0], [0], [1]])
+    np.testing.assert_array_equal(by_part, 2 * rows)
+    by_x, by_part = run(data, rows, np.array([3]))
+    np.testing.assert_array_equal(by_x, 2 * data * [[1], [1], [1], [0]])
+    np.testing.assert_array_equal(by_part, 2 * rows * [[1], [0]])

@@ -14,6 +14,7 @@ from relay.ops.framework.layout_rule import (
     AxisAttribute,
     Broadcasting,
     Elementwise,
+    KernelResult,
     LayoutAttribute,
     OwnLayout,
     PerAxisAttributes,
@@ -32,7 +33,7 @@ def rank_of(value: Any) -> int:
 def is_nchw(case: Case) -> bool:
     """Whether a case is about data of four axes that an attribute, if there is one, says is NCHW."""
     rule = OPERATORS[case.operator].layout
-    if isinstance(rule, LayoutAttribute):
+    if isinstance(rule, LayoutAttribute | KernelResult):
         return getattr(case.attributes, rule.attribute) == "NCHW"
     return bool(case.inputs) and max(map(rank_of, case.inputs)) == 4
 
@@ -58,6 +59,8 @@ def with_rule(case: Case) -> tuple[Any, tuple[Any, ...]]:
             changed = replace(attributes, **{attribute: "NHWC"})
             if getattr(attributes, "out_layout", ""):
                 changed = replace(changed, out_layout="NHWC")
+        case KernelResult(attribute, _):
+            inputs, changed = range(len(case.inputs)), replace(attributes, **{attribute: "NHWC"})
         case AxisAttribute(attribute, inputs, _):
             changed = replace(attributes, **{attribute: renamed(getattr(attributes, attribute))})
         case PerAxisAttributes(names, inputs):
@@ -96,10 +99,11 @@ def test_operator_in_another_layout_computes_the_same(case: Case) -> None:
     found = flat(OPERATORS[case.operator].meaning(attributes, *inputs))
     for result, wanted in zip(found, flat(meaning_of(case)), strict=True):
         out_layout_given = bool(getattr(case.attributes, "out_layout", ""))
-        target = wanted if out_layout_given else expected(case, wanted)
+        stays = out_layout_given or isinstance(OPERATORS[case.operator].layout, KernelResult)
+        target = wanted if stays else expected(case, wanted)
         assert_close(result, target, Tolerance(1e-5, "sums in another order"))
 
 
 def test_every_form_of_rule_is_tried() -> None:
     tried = {type(OPERATORS[case.operator].layout) for case in MOVABLE}
-    assert tried == {AxisAttribute, LayoutAttribute, PerAxisAttributes, Elementwise, Broadcasting}
+    assert tried == {AxisAttribute, LayoutAttribute, KernelResult, PerAxisAttributes, Elementwise, Broadcasting}

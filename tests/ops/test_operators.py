@@ -22,6 +22,7 @@ from relay.tir.interpretation.interpreter import interpret
 from tests.ops import (
     cases_dynamic,
     cases_elementwise,
+    cases_gradients,
     cases_places,
     cases_products,
     cases_random,
@@ -33,7 +34,7 @@ from tests.ops.case import Case, Tolerance
 
 CASES: tuple[Case, ...] = (
     *cases_elementwise.CASES, *cases_products.CASES, *cases_windows.CASES, *cases_reductions.CASES, *cases_shapes.CASES,
-    *cases_dynamic.CASES, *cases_random.CASES, *cases_places.CASES,
+    *cases_dynamic.CASES, *cases_random.CASES, *cases_places.CASES, *cases_gradients.CASES,
 )  # fmt: skip
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from relay import te
-from relay.arith.expr import Symbol, evaluate, maximum, minimum
+from relay.arith.expr import IntExpr, Symbol, evaluate, maximum, minimum
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 from relay.tir.expr import Load, Value
@@ -66,6 +66,14 @@ def elementwise(extent: int = 64) -> Program:
     a = te.placeholder((extent,), "float32", "a")
     b = te.compute((extent,), lambda i: a[i] * 2.0, name="b")
     return Program((a,), (te.compute((extent,), lambda i: b[i] + 1.0, name="c"),))
+
+
+def rows(extent: IntExpr = 5) -> Program:
+    """Two stages over rows, of which the call may know the number."""
+    a = te.placeholder((extent, 4), "float32", "a")
+    b = te.compute((extent, 4), lambda i, j: a[i, j] * 2.0, name="b")
+    c = te.compute((extent, 4), lambda i, j: b[i, j] + 1.0, name="c")
+    return Program((a,), (c,), ((extent, 5),) if isinstance(extent, Symbol) else ())
 
 
 def row_sum(rows: int = 4, columns: int = 20) -> Program:

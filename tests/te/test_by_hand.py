@@ -157,6 +157,17 @@ def test_an_input_that_is_not_given():
     message_of(lambda: te.build(c, inputs=te.Schedule(c).inputs[:1]), "te-missing-input")
 
 
+def test_a_shape_and_a_body_are_what_they_are():
+    assert "write (4,)" in message_of(lambda: te.compute(4, lambda i: te.const(1.0, "float32")), "wrong-argument")
+    message_of(lambda: te.compute((4,), 1.0), "wrong-argument")
+
+
+def test_lower_finds_its_inputs_and_prints_loops():
+    c = product()
+    assert str(te.lower(c)) == str(te.lower(c, te.Schedule(c).inputs))
+    assert "serial i in 8 {" in str(te.lower(c))
+
+
 # Schedules
 
 

@@ -208,9 +208,17 @@ def test_wrong_expressions_are_refused(message):
         ("reduction_of_a_reduction", lambda i: te.sum(te.sum(A[i, K], axis=K), axis=K)),
         ("reduce_axis_without_reduction", lambda i: A[i, K]),
         ("reduce_axis_of_another", lambda i: te.max(A[i, K], axis=te.reduce_axis(4, "j"))),
+        ("an_index", lambda i: 2 * i + 1),
+        ("a_number", lambda i: 1.0),
+        ("a_truth", lambda i: True),
+        ("a_tensor", lambda i: A),
+        ("a_list", lambda i: [A[i, 0]]),
+        ("nothing", lambda i: None),
+        ("no_results", lambda i: ()),
+        ("one_result_that_is_none", lambda i: (A[i, 0], i)),
     ],
 )
-def test_what_a_body_may_not_hold(name, body):
+def test_what_a_body_may_not_be_or_hold(name, body):
     with pytest.raises(RelayError) as caught:
         te.compute((4,), body, name="mean")
     check_message("te", name, caught.value)

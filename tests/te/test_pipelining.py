@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from relay import te
+from relay.arith.expr import Symbol
+from relay.base.diagnostics import RelayError
 from relay.tir.equality import structural_equal
 from relay.tir.stmt import PrimFunc, Sequence
 from relay.tir.synchronization import barrier_level
@@ -16,7 +18,7 @@ from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
 from relay.tir.traversal import map_statement
 from relay.tir.verification.verifier import verify
-from tests.te.conftest import CORE, GPU, Program, matmul
+from tests.te.conftest import CORE, GPU, Program, matmul, rows
 
 WAYS = list(product((None, "load", "gather"), (False, True), (False, True)))
 
@@ -79,6 +81,68 @@ def test_work_on_a_queue_is_awaited_where_its_results_are_needed():
     func = program.check(s.steps, CORE, seed=3)
     assert verify(func) == ()
     assert awaited_counts(func) == ['evaluate call("await.compute", int32, int32(1));']
+
+
+def in_turns(program: Program, double: bool, depth: int = 2) -> PrimFunc:
+    """A product of which a whole row of tiles of `a` is copied, tile by tile, and each tile of `b` by rows."""
+    s = te.ScheduleBuilder(program.outputs, CORE)
+    sums = s.cache_write("c", "sums")
+    rows, columns, _, _ = s.tile("c", "i", "j", 4, 4)
+    s.compute_at(sums, "c", columns)
+    outer, inner = s.split(sums, "k", factor=depth)
+    s.reorder(sums, outer, "i", "j", inner)
+    panel = s.cache_read("a", "tiles", (sums,))
+    s.compute_at(panel, "c", rows)
+    along, _ = s.split(panel, s.loops(panel)[1], factor=depth)
+    s.reorder(panel, along, s.loops(panel)[0])
+    s.issue_to(panel, "load", along)
+    tile = s.cache_read("b", "tiles", (sums,))
+    s.compute_at(tile, sums, outer)
+    s.issue_to(tile, "load", s.loops(tile)[0])
+    if double:
+        s.double_buffer(panel)
+        s.double_buffer(tile)
+    assert te.parse_steps(te.print_steps(s.steps)) == s.steps
+    return program.lower(s.steps, CORE)
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("extents", [(8, 8, 8), (8, 4, 4), (6, 8, 10), (5, 7, 3)], ids=str)
+def test_what_a_loop_issues_is_awaited_as_far_as_it_is_read(double, extents):
+    program = matmul(*extents)
+    func = in_turns(program, double)
+    assert verify(func) == ()
+    assert structural_equal(parse_primfunc(print_primfunc(func), hierarchy=CORE), func)
+    expected = program.run(program.lower())[0]
+    for seed in range(8):
+        np.testing.assert_allclose(program.run(func, seed)[0], expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("extent", [5, Symbol("n")], ids=str)
+def test_rows_are_awaited_one_by_one_however_many_a_call_has(extent):
+    program = rows(extent)
+    s = te.ScheduleBuilder(program.outputs, CORE)
+    s.issue_to("b", "compute", s.loops("b")[0])
+    func = program.check(s.steps, CORE, seed=3)
+    assert verify(func) == ()
+    assert awaited_counts(func) == ['evaluate call("await.compute", int32, int32(1));']
+    text = print_primfunc(func)
+    assert text.index('call("await.compute"') > text.index("serial i_1")
+
+
+def test_what_runs_side_by_side_is_not_issued_one_after_another():
+    program = matmul()
+    s = te.ScheduleBuilder(program.outputs, CORE)
+    copy = s.cache_read("a", "tiles", ("c",))
+    s.compute_at(copy, "c", "i")
+    row, column = s.loops(copy)
+    s.vectorize(copy, column)
+    with pytest.raises(RelayError, match=f"at loop `{column}`: the iterations of `{column}` run side by side"):
+        s.issue_to(copy, "load", column)
+    s.issue_to(copy, "load", row)
+    s.issue_to(copy, "load")
+    with pytest.raises(RelayError, match="has no loop `nowhere`"):
+        s.issue_to(copy, "load", "nowhere")
 
 
 @pytest.mark.parametrize("double", [False, True])

@@ -186,6 +186,9 @@ def test_an_attribute_left_out_means_what_it_meant(name: str) -> None:
 
 OURS_ALONE = {
     "nn.attention", "nn.contrib_conv2d_words", "nn.contrib_dense_words", "check_indices", "checked", "checked_extent",
+    "nn.contrib_max_pool1d_taps", "nn.contrib_max_pool2d_taps", "nn.contrib_max_pool3d_taps",
+    "nn.contrib_max_pool_grad", "nn.contrib_avg_pool_grad",
+    "nn.conv1d_backward_weight", "nn.conv2d_backward_weight", "nn.conv3d_backward_weight",  # others take more
 }  # fmt: skip
 # Published attributes that have no default, or an element type that only the function that builds the call decides.
 WITHOUT_DEFAULT = {

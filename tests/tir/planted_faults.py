@@ -111,9 +111,19 @@ def pipelined(random: Random, machine: str) -> PrimFunc:
     for tensor in random.choice((("a", "b"), ("a",))):
         copy = s.cache_read(tensor, "tiles" if machine == "core" else "shared", (sums,))
         s.compute_at(copy, sums, outer)
-        s.issue_to(copy, queue)
+        s.issue_to(copy, queue, random.choice(("", *s.loops(copy))) if machine == "core" else "")
         if random.random() < 0.7:
             s.double_buffer(copy)
+    return program.lower(s.steps, ARENA[machine])
+
+
+def in_turns(random: Random, machine: str) -> PrimFunc:
+    """Rows that a queue computes one after another, and the thread reads: of a number that only the call knows."""
+    program = conftest.rows(Symbol("n"))
+    s = te.ScheduleBuilder(program.outputs, ARENA[machine])
+    s.issue_to("b", "compute", s.loops("b")[0])
+    if random.random() < 0.5:
+        s.unroll("c", s.loops("c")[1])
     return program.lower(s.steps, ARENA[machine])
 
 
@@ -122,6 +132,7 @@ PROGRAMS: tuple[tuple[Callable[[Random, str], PrimFunc], tuple[str, ...]], ...] 
     (reduction, ("gpu", "subgroups", "shuffles")),
     (softmax, ("gpu", "subgroups", "shuffles")),
     (pipelined, ("core", "core", "gpu")),
+    (in_turns, ("core",)),
 )
 
 
@@ -153,8 +164,8 @@ def faults(func: PrimFunc) -> Iterator[Fault]:
         wanted = awaited(statement)
         if wanted is not None:
             yield planted("await dropped", statement, Sequence(()))
-            fewer = await_signals(wanted.signal, wanted.count - 1)
-            yield from [planted("fewer signals awaited", statement, fewer)] if wanted.count > 1 else []
+            fewer = await_signals(wanted.signal, add(wanted.count, -1))
+            yield from [planted("fewer signals awaited", statement, fewer)] if wanted.count != 1 else []
         if isinstance(statement, Issue) and signal_name(statement) is not None:
             yield planted("signal dropped", statement, Sequence(()))
         if isinstance(statement, Store):

@@ -73,7 +73,7 @@ FORMS: dict[str, AnyPass] = {
     "CombineParallelConv2D": CombineParallelConv2D(min_num_branches=2),
     "CombineParallelDense": CombineParallelDense(min_num_branches=2, to_batch=False),
     "CombineParallelDense.to_batch": CombineParallelDense(min_num_branches=2),
-    "Conv2DToWinograd": Conv2DToWinograd(tile_of),
+    "Conv2DToWinograd": Conv2DToWinograd,
     "ConvertLayout": ConvertLayout({"nn.conv2d": ("NCHW", "default")}),
     "EtaExpand": EtaExpand(),
     "Legalize": Legalize(
@@ -107,7 +107,7 @@ def is_small(weights: ConvolutionWeights) -> bool:
 
 CONTEXT = PassContext(
     opt_level=4,
-    layouts=LayoutPreferences("NHWC", (16,), (16,), keeps_channels_first=is_small),
+    layouts=LayoutPreferences("NHWC", (16,), (16,), keeps_channels_first=is_small, winograd_tile=tile_of),
     external_compilers=COMPILERS,
 )
 CHANGES_TYPES = {"ToMixedPrecision"}

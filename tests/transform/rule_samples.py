@@ -55,6 +55,15 @@ def like(build: Callable[[Var, Var], Expr], *shape: int) -> Sample:
     return made
 
 
+def repeated(operator: Callable[[Expr, Expr], Expr], on_left: bool) -> Sample:
+    def made(dtype: DType) -> tuple[tuple[Var, ...], Expr]:
+        x, y = relay.var("x", shape=(2, 3), dtype=dtype), relay.var("y", shape=(3,), dtype=dtype)
+        wide = relay.broadcast_to(y, (2, 3))
+        return (x, y), operator(wide, x) if on_left else operator(x, wide)
+
+    return made
+
+
 FRACTIONS = ((3.0, 0.7), (0.7, 3.0), (-0.25, 1.5), (0.1, 0.2))
 INTEGERS = ((3, 5), (7, 2), (1, 1))
 
@@ -109,6 +118,11 @@ SAMPLES: Mapping[str, list[Sample]] = {
     ],
     "cast-like": [like(lambda x, y: relay.cast_like(x, relay.cast(y, "int16")), 2)],
     "broadcast-like": [like(relay.broadcast_to_like, 4, 6)],
+    **{
+        f"{name}-repeated-{side}": [repeated(getattr(relay, name), side == "left")]
+        for name in ("add", "subtract", "multiply", "divide", "power", "minimum", "maximum")
+        for side in ("left", "right")
+    },
     "reshape-like": [like(relay.reshape_like, 2, 3)],
     "zeros-like": [tensor(2, 3)(relay.zeros_like)],
     "ones-like": [tensor(2, 3)(relay.ones_like)],

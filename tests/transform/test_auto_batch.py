@@ -172,6 +172,14 @@ OF_LEAF = {
     "matmul": "sum(nn.matmul(%x, %w, transpose_b=True), axis=[0])",
     "batch_matmul": "sum(nn.dense(squeeze(nn.batch_matmul(expand_dims(%x, axis=0), expand_dims(%x, axis=0), "
     "transpose_b=True), axis=[0]), %three), axis=[0])",
+    "dense by rows": "strided_slice(sum(nn.dense(%x, %x), axis=[0]), begin=[1], end=[3])",
+    "a vector by rows": "strided_slice(nn.dense(max(%x, axis=[0]), %x), begin=[1], end=[3])",
+    "shared by rows": "nn.dense(sum(nn.dense(%w, %x), axis=[1]), take(%w, %places, axis=1))",
+    "transposed rows": "strided_slice(sum(nn.matmul(%x, %x, transpose_a=True), axis=[0]), begin=[1], end=[3])",
+    "transposed rows by shared": "sum(nn.matmul(%x, reshape(%three, newshape=[3, 2]), transpose_a=True), axis=[0])",
+    "broadcast_to": "sum(nn.dense(broadcast_to(max(%x, axis=[0]), shape=[2, 3, 4]), %w), axis=[0, 1])",
+    "broadcast_to_like": "sum(nn.dense(broadcast_to_like(max(%x, axis=[0]), %x), %w), axis=[0])",
+    "broadcast_to_like of shared": "sum(nn.dense(broadcast_to_like(%four, %x) * %x, %w), axis=[0])",
     "concatenate": "strided_slice(sum(concatenate((%x, nn.relu(%x)), axis=1), axis=[1]), begin=[0], end=[2])",
     "concatenate of shared": "strided_slice(sum(concatenate((%x, %w), axis=0), axis=[1]), begin=[3], end=[5])",
     "split": "{ let %p = split(%x, indices_or_sections=2, axis=-1); sum(%p.0 * %p.1, axis=[0]) }",
@@ -293,10 +301,10 @@ REFUSED = {
     "Leaf(Tensor[(3,), float32]), Node(Tree, Tree) }\n"
     "def @f(%t: Tree) -> Tensor[(3,), float32] { match (%t) { Node(%l, %r) => @f(%l) + @f(%r), "
     "Leaf(%x) => cumsum(%x, axis=0) } }",
-    "calls nn.dense with a weight that differs from instance to instance": "type Tree { "
+    "calls nn.dense on more than two axes, with a weight that differs from instance to instance": "type Tree { "
     "Leaf(Tensor[(2, 2), float32]), Node(Tree, Tree) }\n"
-    "def @f(%t: Tree) -> Tensor[(2, 2), float32] { match (%t) { Node(%l, %r) => nn.dense(@f(%l), @f(%r)), "
-    "Leaf(%x) => %x } }",
+    "def @f(%t: Tree) -> Tensor[(2, 2), float32] { match (%t) { Leaf(%x) => %x, "
+    "Node(%l, %r) => sum(nn.dense(reshape(@f(%l), newshape=[1, 2, 2]), @f(%r)), axis=[0]) } }",
     "has a clause that uses nothing of what it calls itself for": TREE
     + "def @f(%t: Tree) -> float32 { match (%t) { Node(%l, %r) => { let %x = @f(%l); 1f }, Leaf(%x) => %x } }",
     "is in a module that defines its own List": "type List { Cons(float32), Nil }\n"

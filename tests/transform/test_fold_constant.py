@@ -27,6 +27,13 @@ def test_a_transposed_weight_is_no_copy() -> None:
     )
 
 
+def test_a_check_that_holds_is_its_value_and_one_that_does_not_stays() -> None:
+    assert _folded(relay.checked(relay.const(3), relay.const(True), "it holds")) == 3
+    fails = relay.Function([], relay.checked(relay.const(3), relay.const(False), "it does not"))
+    module = relay.transform.infer_type(relay.IRModule.from_expr(fails))
+    assert relay.structural_equal(FoldConstant(module), module)
+
+
 def test_repeated_elements_are_written_out() -> None:
     row = np.arange(4, dtype=np.float32)
     found = _folded(relay.broadcast_to(relay.const(row), (3, 4)))

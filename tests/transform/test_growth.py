@@ -47,7 +47,16 @@ def shapes(length: int, x: Expr) -> Expr:
     return value
 
 
-@pytest.mark.parametrize("build", [chain, skips, branches, layers, shapes])
+def sums(length: int, x: Expr) -> Expr:
+    """A long sum, some terms of which are products."""
+    value = relay.nn.matmul(x, x, transpose_a=True)
+    for position in range(length):
+        term = relay.nn.relu(relay.add(x, relay.const(float(position))))
+        value = relay.add(value, term if position % 8 else relay.nn.matmul(term, x, transpose_a=True))
+    return value
+
+
+@pytest.mark.parametrize("build", [chain, skips, branches, layers, shapes, sums])
 def test_o3_is_linear(build) -> None:
     def optimize(length: int) -> IRModule:
         x = relay.var("x", shape=(4, 4))

@@ -71,6 +71,7 @@ def test_records_say_which_operators_become_narrow() -> None:
     assert {name for name, rule in rules.items() if rule is PrecisionRule.NARROW} == {
         "nn.dense", "nn.matmul", "nn.attention", "nn.batch_matmul", "nn.contrib_dense_pack", "nn.conv1d", "nn.conv2d",
         "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d", "nn.conv3d_transpose",
+        "nn.conv1d_backward_weight", "nn.conv2d_backward_weight", "nn.conv3d_backward_weight",
     }  # fmt: skip
     for name in ("nn.softmax", "exp", "log", "power", "sum", "nn.layer_norm", "variance"):
         assert rules[name] is PrecisionRule.WIDE, name

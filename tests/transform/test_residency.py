@@ -40,7 +40,7 @@ def test_keep_on_devices(case: Case) -> None:
 def test_what_is_held_there_is_told_by_functions_and_regions():
     (case,) = [each for each in CASES if "choice" in each.title]
     module = keep_on_devices(offload(relay.transform.infer_type(relay.parse(HEADER + case.source)), device_of))
-    assert {var.name_hint for var in held_on_devices(module)} == {"r", "e", "constant"}
+    assert {head.name_hint for head, _ in held_on_devices(module)} == {"r", "e", "constant"}
 
 
 def test_every_case_is_there() -> None:

@@ -10,7 +10,7 @@ from relay.analysis.parts import AnnotatedRegion, annotated_regions, extract_fus
 from relay.infer.exhaustiveness import unmatched_cases
 from relay.infer.kinds import check_kind
 from relay.ir.structural import structural_equal, structural_hash
-from relay.ir.traversal import post_order
+from relay.ir.traversal import post_order, post_order_visit
 from relay.ir.type_variables import all_type_vars, bound_type_vars, free_type_vars
 from relay.ir.variables import all_vars, bound_vars, free_vars
 from relay.ir.well_formed import well_formed
@@ -39,6 +39,7 @@ __all__ = [
     "get_total_mac_number",
     "liveness",
     "post_order",
+    "post_order_visit",
     "structural_equal",
     "structural_hash",
     "unmatched_cases",

@@ -1,30 +1,41 @@
-"""Which values change with what is differentiated: all that are reached from it through values that have cotangents."""
+"""Which values are differentiated: all that are reached from what it is done by, through values that have cotangents,
+and from which the result is reached."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from relay.ir.expr import Call, Expr, Function, GlobalVar, If, Let, Match, Op, Var, pattern_vars
 from relay.ir.sharing import value_node
 from relay.ir.traversal import children, post_order
 from relay.ir.types import Type
 from relay.ops.framework.record import NotDifferentiable, OperatorRecord
+from relay.ops.transformations import ITS_COTANGENT, WITH_PULLBACK
 
 
 def active_variables(body: Expr, roots: Iterable[Var], exists: Callable[[Type], bool]) -> set[Var]:
-    """The variables of a body in A-normal form that depend on `roots` in a way that can be differentiated; `exists`
-    says of which types there are cotangents."""
+    """The variables of a body in A-normal form that depend on `roots` in a way that can be differentiated, and on which
+    its value depends so; `exists` says of which types there are cotangents."""
     users: dict[Var, list[Var]] = {}
+    sources: dict[Var, list[Var]] = {}
     for node in post_order(body):
         for source, target in _flows(node):
             users.setdefault(source, []).append(target)
+            sources.setdefault(target, []).append(source)
+    depending = _reached(users, roots, lambda var: var.checked_type is not None and exists(var.checked_type))
+    result = value_node(body)
+    return _reached(sources, [result], depending.__contains__) if isinstance(result, Var) else set()
+
+
+def _reached(neighbours: Mapping[Var, Sequence[Var]], roots: Iterable[Var], counts: Callable[[Var], bool]) -> set[Var]:
+    """What is reached from the roots, themselves included, through variables that count."""
     found: set[Var] = set()
     waiting = list(roots)
     while waiting:
         var = waiting.pop()
-        if var not in found and var.checked_type is not None and exists(var.checked_type):
+        if var not in found and counts(var):
             found.add(var)
-            waiting += users.get(var, ())
+            waiting += neighbours.get(var, ())
     return found
 
 
@@ -52,6 +63,8 @@ def _sources(value: Expr) -> Iterator[Var]:
             yield from (end for clause in clauses if isinstance(end := value_node(clause.rhs), Var))
         case Call(op=Op(operator=OperatorRecord(gradient=NotDifferentiable()))):
             pass
+        case Call(op=Op(operator=operator), args=args) if operator is ITS_COTANGENT or operator is WITH_PULLBACK:
+            yield from (each for each in args[1:2] if isinstance(each, Var))  # the arguments that it is told of
         case Function():
             pass
         case Call(op=callee, args=args) if isinstance(callee, Op | GlobalVar) or not isinstance(callee, Var):

@@ -9,6 +9,8 @@ from relay.ir.rewriting import rebuild_typed
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
 from relay.ops.framework.record import NotDifferentiable, NotYetDifferentiable, OperatorRecord
+from relay.ops.gradients.dynamic import back_to_their_places
+from relay.ops.manipulation.tile import broadcast_to_like
 from relay.ops.reduction.reduce import sum as sum_over
 
 
@@ -46,17 +48,15 @@ def _by_name(entry: Expr, call: Call, result: Var) -> Expr:
 
 
 def _summed(entry: Expr, argument: Expr) -> Expr:
-    """An entry summed over axes along which its argument was repeated."""
+    """An entry summed over axes along which its argument was repeated; where only the run knows these, element by
+    element."""
     wanted, found = argument.checked_type, eager_type(entry)
     if not isinstance(wanted, TensorType) or not isinstance(found, TensorType) or found.shape == wanted.shape:
         return entry
     leading = len(found.shape) - len(wanted.shape)
     pairs = zip(wanted.shape, found.shape[leading:], strict=True)
     if any(mine != whole and not isinstance(mine, int) for mine, whole in pairs):  # a number is repeated if it is 1
-        raise RelayError(
-            rule="no-gradient", message="only the run knows along which axes this was repeated", span=argument.span,
-            found=f"{wanted}, and a gradient of type {found}", expected="extents that are known to be the same, or 1",
-        )  # fmt: skip
+        return back_to_their_places(argument, entry, lambda places: broadcast_to_like(places, entry))
     repeated = [
         leading + axis for axis, extent in enumerate(wanted.shape) if extent == 1 and found.shape[leading + axis] != 1
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol, free_symbols
@@ -27,6 +27,7 @@ class DerivedProgram:
     names: FreshNames = field(init=False)
     types: Cotangents = field(init=False)
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
+    definitions: dict[GlobalTypeVar, TypeData] = field(default_factory=dict)
     _normal: dict[GlobalVar, Function] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -45,13 +46,15 @@ class DerivedProgram:
         roots = [param for param, on in zip(function.params, active, strict=True) if on]
         return active_variables(function.body, roots, self.types.exists)
 
-    def finished(
-        self, name: GlobalVar, function: Function, definitions: Mapping[GlobalTypeVar, TypeData] | None = None
-    ) -> IRModule:
-        """The module with all that was made, `function` under `name`, and data types beside those of cotangents."""
+    def with_tangent(self, function: Function, wrt: Sequence[int]) -> tuple[bool, ...]:
+        """For each parameter whether it has a tangent: those in `wrt` but integers and the like."""
+        return tuple(at in wrt and self.types.exists(typed(param)) for at, param in enumerate(function.params))
+
+    def finished(self, name: GlobalVar, function: Function) -> IRModule:
+        """The module with all that was made, and `function` under `name`."""
         made = {**self.functions, **self.types.functions, name: function}
         functions = {**self.module.functions, **{key: _annotated(each) for key, each in made.items()}}
-        types = {**self.module.type_definitions, **(definitions or {}), **self.types.definitions}
+        types = {**self.module.type_definitions, **self.definitions, **self.types.definitions}
         return IRModule(functions, types)
 
 

@@ -21,13 +21,13 @@ from relay.arith.expr import Symbol
 from relay.autodiff.chain import Chain
 from relay.autodiff.cotangents import Cotangent, Cotangents, Parts
 from relay.autodiff.operators import pulled_back
+from relay.autodiff.own_pullback import OwnPullback, own_pullbacks
 from relay.autodiff.patterns import filled, pattern_cotangent, taken_apart
 from relay.autodiff.program import typed
-from relay.autodiff.saved import Saved, unpacked
+from relay.autodiff.saved import Branch, Saved, unpaired
 from relay.base.diagnostics import RelayError
 from relay.ir.expr import (
     Call,
-    Clause,
     Constructor,
     Expr,
     GlobalVar,
@@ -43,10 +43,9 @@ from relay.ir.expr import (
     record_type,
 )
 from relay.ir.sharing import Scope, Scopes, let_chain
-from relay.ir.traversal import rebuild
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType, TupleType, Type
-from relay.ir.variables import free_vars, substitute
+from relay.ir.variables import substitute
 
 Back = Callable[["Backward"], None]
 """One step of the way back: takes the cotangent of what it is about, and hands on those of what that is made of."""
@@ -57,26 +56,22 @@ class Swept:
     """A scope, forward and backward. `given`: the cotangent of its result, with which the way back begins;
     `cotangents`: those of the variables around the scope, at the end of the way back."""
 
-    forward: Chain
-    result: Expr
+    forward: Branch
     given: Var
     backward: Chain
     cotangents: dict[Var, Cotangent]
 
-    def bound(self) -> set[Var]:
-        """The variables that the scope binds when it runs forward."""
-        return {var for var, _ in self.forward.bindings}
-
 
 class Functions(Protocol):
-    """What calls of global functions become."""
+    """What calls of global functions become, which are in two halves."""
 
-    def forward(self, call: Call, active: Sequence[bool]) -> tuple[Expr, Type]:
-        """The call that gives a pair: the value, and what the way back needs, which is of the type given here."""
+    def first(self, call: Call, active: Sequence[bool]) -> tuple[Expr, Type]:
+        """The call that gives a pair: the value, and what the second half needs, which is of the type given here."""
         ...
 
-    def backward(self, call: Call, active: Sequence[bool], kept: Expr, cotangent: Expr) -> Expr:
-        """The call that gives the cotangents of the active arguments."""
+    def second(self, call: Call, active: Sequence[bool], kept: Expr, given: Sequence[Expr]) -> Expr:
+        """The call of the second half, which takes what was kept, and `given`: in reverse the cotangent of the value,
+        and gives the cotangents of the active arguments."""
         ...
 
 
@@ -128,10 +123,14 @@ class Sweep:
 
     def _scope(self, scope: Scope) -> Swept:
         lets, result = let_chain(scope.result)
+        own = own_pullbacks(lets)
         forward = Chain()
         steps: list[Back] = []
         for let in lets:
-            if let.var in self.active:
+            if let.var in own and let.var in self.active:
+                forward.bind_to(let.var, let.value)
+                steps.append(_own_step(let.var, own[let.var]))
+            elif let.var in self.active:
                 steps.append(self._binding(let.var, let.value, forward))
             else:
                 forward.bind_to(let.var, let.value)
@@ -142,7 +141,7 @@ class Sweep:
             backward.hand_on(result, given)
         for step in reversed(steps):
             step(backward)
-        return Swept(forward, result, given, backward.chain, backward.found)
+        return Swept(Branch(forward, result), given, backward.chain, backward.found)
 
     def _binding(self, var: Var, value: Expr, forward: Chain) -> Back:
         """Write a binding forward; gives its step of the way back."""
@@ -160,38 +159,21 @@ class Sweep:
     def _call(self, var: Var, call: Call, forward: Chain) -> Back:
         active = [isinstance(each, Var) and each in self.active for each in call.args]
         targets = [each for each in call.args if isinstance(each, Var) and each in self.active]
-        made, kept_type = self.functions.forward(call, active)
-        kept = _unpaired(forward, var, made, kept_type)
+        made, kept_type = self.functions.first(call, active)
+        kept = unpaired(forward, var, made, kept_type)
 
         def back(backward: Backward) -> None:
             cotangent = backward.taken_whole(var)
             if cotangent is None:
                 return
             of = [(each, self.types.type_of(typed(each))) for each in targets]
-            made = self.functions.backward(call, active, kept, cotangent)
+            made = self.functions.second(call, active, kept, [cotangent])
             together = backward.chain.bind("cotangents", made, TupleType(tuple(type_ for _, type_ in of)))
             for at, (target, type_) in enumerate(of):
-                part = self.types.part(together, at)
-                backward.hand_on(target, self._stated(backward.chain, target.name_hint, part, type_))
+                part, hint = self.types.part(together, at), target.name_hint
+                backward.hand_on(target, stated(self.types, self.extents, backward.chain, hint, part, type_))
 
         return back
-
-    def _stated(self, chain: Chain, hint: str, cotangent: Cotangent, type_: Type) -> Cotangent:
-        """A cotangent with the extents of what it is the cotangent of, which the function that gives it may know from
-        what was kept alone."""
-        symbols = type_symbols(type_)
-        if cotangent is None or not symbols or not self.extents >= set(symbols):
-            return cotangent
-        match type_:
-            case TupleType(fields):
-                parts = ((self.types.part(cotangent, at), each) for at, each in enumerate(fields))
-                return Parts(tuple(self._stated(chain, hint, part, each) for part, each in parts))
-            case TensorType() if not isinstance(cotangent, Parts):
-                stated = Var(f"d_{hint}", type_)
-                chain.bind_to(stated, cotangent, type_)
-                return stated
-            case _:
-                return cotangent
 
     # ------------------------------------------------------------------------------------------------------ choices
 
@@ -209,27 +191,17 @@ class Sweep:
                 found = pattern_cotangent(self.types, pattern, typed(data), swept.cotangents)
                 parts.append(self.types.whole(found, typed(data), data))
             ends.append(swept.backward.ending(Tuple(tuple(parts))))
-        bound = [each.bound() | set(pattern_vars(p)) for each, p in zip(inner, patterns, strict=True)]
-        needed = [[v for v in free_vars(end) if v in own] for end, own in zip(ends, bound, strict=True)]
-        ways = self.saved.ways(needed)
-        branches = [
-            swept.forward.before(Tuple((swept.result, Call(way, tuple(kept)))))
-            for swept, way, kept in zip(inner, ways, needed, strict=True)
-        ]
-        made = rebuilt_choice(choice, patterns, branches)
-        way = _unpaired(forward, var, made, self.saved.type_of_ways(ways))
+        made = self.saved.remembered(choice, patterns, [each.forward for each in inner], ends)
+        way = unpaired(forward, var, made.choice, made.type)
 
         def back(backward: Backward) -> None:
             cotangent = backward.taken_whole(var)
             if cotangent is None:
                 return
-            clauses = [
-                unpacked(way_taken, kept, substitute(end, {swept.given: cotangent}), self.extents)
-                for way_taken, kept, end, swept in zip(ways, needed, ends, inner, strict=True)
-            ]
+            own = [substitute(end, {swept.given: cotangent}) for end, swept in zip(ends, inner, strict=True)]
             targets = [*shared, data] if data is not None else shared
             type_ = TupleType(tuple(self.types.type_of(typed(each)) for each in targets))
-            together = backward.chain.bind("cotangents", Match(way, tuple(clauses)), type_)
+            together = backward.chain.bind("cotangents", made.again(way, own, self.extents), type_)
             for at, target in enumerate(targets):
                 backward.hand_on(target, self.types.part(together, at))
 
@@ -250,6 +222,26 @@ class Sweep:
 
     def _whole(self, cotangent: Cotangent, var: Var) -> Expr:
         return self.types.whole(cotangent, typed(var), var)
+
+
+def stated(
+    types: Cotangents, extents: Set[Symbol], chain: Chain, hint: str, cotangent: Cotangent, type_: Type
+) -> Cotangent:
+    """A cotangent with the extents of what it is the cotangent of, which the function that gives it may know from what
+    was kept alone; `extents` are the names that hold."""
+    symbols = type_symbols(type_)
+    if cotangent is None or not symbols or not extents >= set(symbols):
+        return cotangent
+    match type_:
+        case TupleType(fields):
+            parts = ((types.part(cotangent, at), each) for at, each in enumerate(fields))
+            return Parts(tuple(stated(types, extents, chain, hint, part, each) for part, each in parts))
+        case TensorType() if not isinstance(cotangent, Parts):
+            named = Var(f"d_{hint}", type_)
+            chain.bind_to(named, cotangent, type_)
+            return named
+        case _:
+            return cotangent
 
 
 def value_back(back: Backward, var: Var, value: Expr) -> None:
@@ -282,6 +274,17 @@ def value_back(back: Backward, var: Var, value: Expr) -> None:
             raise refusal(value)
 
 
+def _own_step(var: Var, own: OwnPullback) -> Back:
+    """The way back through a value with a pullback of its own."""
+
+    def back(backward: Backward) -> None:
+        given = backward.taken_whole(var)
+        if given is not None:
+            backward.hand_on(own.arguments, own.written(backward.chain, given))
+
+    return back
+
+
 def _constructor_back(back: Backward, constructor: Constructor, args: Sequence[Expr], given: Expr) -> None:
     """What a constructor made: its cotangent is zero, or has those of the fields."""
     made = back.types.of_constructor(constructor)
@@ -294,22 +297,6 @@ def _constructor_back(back: Backward, constructor: Constructor, args: Sequence[E
     )
     for at, target in enumerate(targets):
         back.hand_on(target, back.types.part(together, at))
-
-
-def _unpaired(forward: Chain, var: Var, made: Expr, kept_type: Type) -> Var:
-    """Bind `var` to the first of a pair; gives the name of the second."""
-    kept = record_type(Var("kept"), kept_type)
-    pair = forward.bind("pair", made, TupleType((typed(var), kept_type)))
-    forward.bind_to(var, TupleGetItem(pair, 0))
-    forward.bind_to(kept, TupleGetItem(pair, 1))
-    return kept
-
-
-def rebuilt_choice(choice: If | Match, patterns: Sequence[Pattern], branches: Sequence[Expr]) -> Expr:
-    """A choice with other branches."""
-    if isinstance(choice, If):
-        return rebuild(choice, (choice.cond, *branches))
-    return Match(choice.data, tuple(map(Clause, patterns, branches)), choice.complete, span=choice.span)
 
 
 def _fields(value: Expr) -> tuple[Type, ...]:

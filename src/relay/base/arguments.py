@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
@@ -43,6 +43,9 @@ PATH = Kind((str, os.PathLike), "a path")
 TEXT = Kind((str,), "a text", lambda value: "read it: path.read_text()" if isinstance(value, os.PathLike) else "")
 WHOLE_NUMBER = Kind((int,), "a whole number")
 MAPPING = Kind((Mapping,), "a mapping, as a dict is")
+NUMBER = Kind((int, float), "a number")
+FLAG = Kind((bool,), "True or False")
+CALLABLE = Kind((cast("type", Callable),), "a function")
 CLASS = Kind((type,), "a class")
 BYTES = Kind((bytes, bytearray, memoryview), "bytes")
 

@@ -157,7 +157,7 @@ def dtype_of(value: str | DType | np.dtype[np.generic] | type) -> DType:
             return known
     try:
         name = value if isinstance(value, str) else np.dtype(value).name
-    except TypeError:
+    except (TypeError, ValueError):  # NumPy asks values for their `dtype`
         name = repr(value)
     try:
         return DType(name)

@@ -24,6 +24,12 @@ class IdentityMap(MutableMapping[Key, Value]):
     def __init__(self) -> None:
         self._entries: dict[int, tuple[Key, Value]] = {}
 
+    def copy(self) -> IdentityMap[Key, Value]:
+        """A map of its own with the same entries."""
+        made = IdentityMap[Key, Value]()
+        made._entries = dict(self._entries)
+        return made
+
     def __getitem__(self, key: Key) -> Value:
         return self._entries[id(key)][1]
 

@@ -15,7 +15,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
-from relay.base.arguments import TEXT, expect
+from relay.base.arguments import TEXT, expect, takes
 from relay.base.diagnostics import RelayError
 from relay.base.names.near_names import near_names
 from relay.base.plugin import plugin
@@ -225,6 +225,7 @@ def register_target(kind: TargetKind, *, replace: bool = False) -> TargetKind:
     return PROCESS.register(kind, replace=replace)
 
 
+@takes(name=TEXT)
 def unregister_target(name: str) -> None:
     """Forget a kind that was registered. Raises `RelayError` (rule `unknown-target-kind`) for any other name."""
     PROCESS.unregister(name)

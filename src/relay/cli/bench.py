@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from relay.base.diagnostics import RelayError
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import add_model_options, compile_model, with_schedules
 from relay.runtime.memory.threads import set_num_threads
-from relay.testing.measure import interleaved, ratio
-from relay.testing.peers import PEERS, Call
+from relay.testing.measure import Candidate, interleaved, ratio
+from relay.testing.peer_process import PeerProcess
+from relay.testing.peers import PEERS
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -48,13 +50,13 @@ def execute(options: argparse.Namespace) -> None:
 def _measure(
     options: argparse.Namespace, executable: Any, inputs: Mapping[str, NDArray[np.generic]], threads: int
 ) -> dict[str, Any]:
-    candidates: dict[str, Call] = {"relay": lambda: executable(**inputs)}
-    if options.against:
-        candidates[options.against] = PEERS[options.against].make_call(
-            Path(options.peer_model or options.model), inputs, threads
-        )
     set_num_threads(threads)
-    timings = interleaved(candidates, options.seconds, rests=threads != 1)
+    candidates: dict[str, Callable[[], object] | Candidate] = {"relay": lambda: executable(**inputs)}
+    with ExitStack() as processes:
+        if options.against:
+            peer = PeerProcess(options.against, Path(options.peer_model or options.model), inputs, threads)
+            candidates[options.against] = processes.enter_context(peer)
+        timings = interleaved(candidates, options.seconds, rests=threads != 1)
     ours = timings["relay"]
     row: dict[str, Any] = {"threads": threads, "relay_ms": ours.median_s * 1e3, "relay_min_ms": ours.minimum_s * 1e3}
     if options.against:

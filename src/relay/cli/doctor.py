@@ -24,7 +24,7 @@ from relay.targets.cpu.target import CpuTarget
 PACKAGES: Mapping[str, str] = MappingProxyType({
     "numpy": "", "ml_dtypes": "", "llvmlite": "", "rich": "",
     "onnx": "onnx", "torch": "torch", "ziglang": "export", "safetensors": "params", "pillow": "images",
-    "onnxruntime": "bench", "openvino": "peers", "jax": "peers",
+    "matplotlib": "training", "onnxruntime": "bench", "openvino": "peers", "jax": "peers",
 })  # fmt: skip
 """The packages that relay can use, and the extra that brings them; nothing for those that it always has."""
 

@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "profile": "time each operator of a model",
         "bench": "time a model, next to another library if you like",
         "doctor": "tell what is installed and what the machine has",
+        "completions": "print what lets a shell complete the words of these commands",
     }
 )
 """What each command is for. Its module is loaded only when it is asked for: running a model needs no compiler."""

@@ -25,6 +25,8 @@ from relay.runtime.executable import Executable, load
 from relay.runtime.profile.roofline import kept_roofline
 
 ARTEFACT_SUFFIX = ".rlx"
+WIDEST = 1 << 20
+"""Columns that no name is longer than."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -38,6 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--html", metavar="FILE.html", help="write a page: timeline, roofline, kernels, arena")
     command.add_argument("--arena", action="store_true", help="show what is where in the workspace, and when")
     command.add_argument("--choices", action="store_true", help="show what is decided about each kernel, and why")
+    command.add_argument("--wide", action="store_true", help="names on one line, however long they are")
     command.add_argument("--json", action="store_true", help="print the profile as JSON")
     command.set_defaults(execute=execute)
 
@@ -58,7 +61,7 @@ def execute(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(_with_choices(profile.to_json(), choices)))
         return
-    print(profile.text(shutil.get_terminal_size().columns))
+    print(profile.text(WIDEST if options.wide else shutil.get_terminal_size().columns))
     for kernel in profile.by_time:
         if kernel.name in choices:
             print(f"\n{kernel.name}\n{choices[kernel.name]}")

@@ -1,21 +1,25 @@
-"""`relay show`: a program at any stage of its way, as text."""
+"""`relay show`: a program at any stage of its way, as text or as a drawing."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
+from relay.base.files import write_atomically
 from relay.cli.differences import pass_differences
 from relay.cli.models import add_donation, add_model_options, read_model, with_schedules
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
+from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ops.framework.layouts import parse_layout
 from relay.ops.nn.conv import Conv2DAttributes
 from relay.ops.nn.convolution_text import convolution_text
 from relay.ops.nn.winograd import WinogradAttributes
+from relay.report.dataflow.page import svg_text, write_drawing
 from relay.te.definitions import print_definitions
 from relay.te.schedule.choice import Choice, Decision
 from relay.te.schedule.records import CONVOLUTION_FIELDS, ScheduleRecord, Subject
@@ -37,6 +41,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="PASS",
         help="what a pass changed, each time it ran: FoldConstant (`--stage passes` lists them)",
     )
+    command.add_argument(
+        "-o", "--output", metavar="FILE", help="write it; a graph to .svg, or .html, which folds and zooms"
+    )
     command.add_argument("--json", action="store_true", help="print {name: text} as JSON")
     command.set_defaults(execute=execute)
 
@@ -45,6 +52,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
     compilation = model.compilation(options.target, options.opt_level, options.donate)
+    if options.stage in GRAPH_STAGES and options.output and not (options.diff or options.json):
+        program = GRAPH_STAGES[options.stage](compilation, options.function)
+        write_drawing(program, Path(options.output), Path(options.model).name)
+        return
     if options.diff:
         texts = pass_differences(compilation, options.diff)
     elif options.stage in MODULE_STAGES:
@@ -53,20 +64,38 @@ def execute(options: argparse.Namespace) -> None:
         kernels = [compilation.kernel(options.function)] if options.function else list(compilation.kernels)
         texts = {kernel.info.name: KERNEL_STAGES[options.stage](kernel) for kernel in kernels}
     if options.json:
-        print(json.dumps(texts))
+        text = json.dumps(texts)
     else:
         between = "\n" if options.stage in STAGES_OF_LINES else "\n\n"
-        print(between.join(text for text in texts.values() if text))
+        text = between.join(text for text in texts.values() if text)
+    if options.output:
+        write_atomically(Path(options.output), [f"{text}\n".encode()])
+    else:
+        print(text)
+
+
+def _typed(compilation: Compilation, function: str | None) -> IRModule | Expr:
+    return compilation.typed[function] if function else compilation.typed
+
+
+def _optimized(compilation: Compilation, function: str | None) -> IRModule | Expr:
+    return compilation.optimized[function] if function else compilation.optimized
 
 
 def _relay(compilation: Compilation, function: str | None) -> str:
-    module = compilation.typed
-    return astext(module[function] if function else module, show_meta_data=False)
+    return astext(_typed(compilation, function), show_meta_data=False)
 
 
 def _fused(compilation: Compilation, function: str | None) -> str:
-    module = compilation.optimized
-    return astext(module[function] if function else module, show_meta_data=False)
+    return astext(_optimized(compilation, function), show_meta_data=False)
+
+
+def _graph(compilation: Compilation, function: str | None) -> str:
+    return svg_text(_typed(compilation, function))
+
+
+def _fused_graph(compilation: Compilation, function: str | None) -> str:
+    return svg_text(_optimized(compilation, function))
 
 
 def _program(compilation: Compilation, function: str | None) -> str:
@@ -137,9 +166,17 @@ def _assembly(kernel: Kernel) -> str:
 MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
     "relay": _relay,
     "fused": _fused,
+    "graph": _graph,
+    "fused-graph": _fused_graph,
     "program": _program,
     "passes": _passes,
 }
+GRAPH_STAGES: Mapping[str, Callable[[Compilation, str | None], IRModule | Expr]] = {
+    "graph": _typed,
+    "fused-graph": _optimized,
+}
+"""Stages that are drawings, and what they show."""
+
 STAGES_OF_LINES = ("schedule", "placement")
 """Stages whose texts are lines."""
 

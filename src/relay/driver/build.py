@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from relay.base.arguments import TEXT, Kind, expect, expect_each
+from relay.base.arguments import CALLABLE, TEXT, Kind, expect, expect_each
 from relay.base.collector import collection_paused
 from relay.base.freed_memory import gives_back_memory
 from relay.base.target import Target
@@ -15,6 +15,7 @@ from relay.driver.libraries.export import export_library
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
+from relay.ir.module import IRModule
 from relay.runtime.executable import Executable, instantiate
 from relay.transform.framework.context import PassContext
 
@@ -53,6 +54,25 @@ def build(
     return instantiate(artefact, partial(export_library, compilation.targets.host), machine_roofline)
 
 
+def optimize(
+    program: GivenProgram,
+    target: str | Target = "llvm",
+    params: Mapping[str, Any] | None = None,
+) -> tuple[IRModule, dict[str, Any]]:
+    """The program as the optimizer leaves it for a target, fused and in A-normal form, and the parameters that are
+    still to be given: none, since those of `params` are constants of the module.
+
+    The level is that of the current `PassContext`. Raises `RelayError` as `build` does.
+
+    >>> import relay
+    >>> x = relay.var("x", shape=(3,))
+    >>> module, params = optimize(relay.Function([x], relay.nn.relu(x) + x))
+    >>> "Primitive" in str(module), params
+    (True, {})
+    """
+    return compile_stages(program, target, params).optimized, {}
+
+
 def compile_stages(
     program: GivenProgram,
     target: str | Target = "llvm",
@@ -73,5 +93,6 @@ def compile_stages(
     bound = {**own, **checked_params(params)}
     compilation = Compilation(module, targets_for(target, host), level, bound, donate=tuple(donate))
     if progress is not None:
+        expect(progress, CALLABLE, "what is told of the progress")
         compilation.progress = progress
     return compilation

@@ -100,7 +100,8 @@ class Compilation:
         """What the optimizer runs under. Layouts that the user chose are kept, and records for this machine."""
         chosen = self.surroundings.layouts
         target = self.targets.kernels
-        layouts = target.layouts if chosen == LayoutPreferences() else chosen
+        tile = chosen.winograd_tile or target.layouts.winograd_tile
+        layouts = target.layouts if chosen == LayoutPreferences() else replace(chosen, winograd_tile=tile)
         schedules = self.surroundings.schedules.on(target.target)
         rates = self.surroundings.rates or target.rates
         return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts, rates=rates, schedules=schedules)

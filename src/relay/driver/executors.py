@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from relay.base.arguments import CALLABLE, FLAG, TEXT, WHOLE_NUMBER, expect
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.target import Target
@@ -14,6 +15,7 @@ from relay.driver.compiled_operators import CompiledOperators
 from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params
 from relay.driver.program import GivenProgram, checked_params, given_program
+from relay.driver.targets import targets_for
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
 from relay.interpret.machine import Trace, by_meaning
@@ -95,6 +97,7 @@ def create_executor(
     target: str | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
+    device: str | None = None,
     *,
     step_limit: int | None = None,
     trace: Trace | None = None,
@@ -103,11 +106,14 @@ def create_executor(
     """An executor for a module: `"aot"` (alias `"vm"`) compiles to native code, `"graph"` to a `GraphExecutor`, whose
     kernels run one by one, `"interpreter"` (alias `"debug"`) evaluates by the operators' reference meaning.
 
+    `device` is the kind of device that the target's code is to run on (`"cpu"`); None: the target says it.
+
     The interpreter stops after evaluating `step_limit` nodes (error `step-limit`, which names the functions that were
     entered most), tells `trace` of each node that has a value (`print` shows them), and runs operators as kernels of
     the target where `compiled_operators` is set.
 
-    Raises `RelayError`: `unknown-executor` for another kind, `executor-option` for what only the interpreter can do.
+    Raises `RelayError`: `unknown-executor` for another kind, `executor-option` for what only the interpreter can do,
+    `wrong-device` for a target whose code runs elsewhere.
 
     >>> import numpy as np, relay
     >>> module = relay.parse('#[version = "0.0.5"] def @main(%n: int32) { if (%n < 1) { 1 } else { 2 * %n } }')
@@ -116,6 +122,12 @@ def create_executor(
     multiply, line 1 is 6
     array(6, dtype=int32)
     """
+    expect(kind, TEXT, "the kind of an executor")
+    if step_limit is not None:
+        expect(step_limit, WHOLE_NUMBER, "the step limit of an executor")
+    if trace is not None:
+        expect(trace, CALLABLE, "the trace of an executor")
+    expect(compiled_operators, FLAG, "`compiled_operators` of an executor")
     if kind not in KINDS:
         raise RelayError(
             rule="unknown-executor",
@@ -123,6 +135,15 @@ def create_executor(
             expected="one of " + ", ".join(KINDS),
             found=kind,
         )
+    if device is not None:
+        expect(device, TEXT, "the device of an executor")
+        runs_on = targets_for(target).kernels.device_kind
+        if device != runs_on:
+            raise RelayError(
+                rule="wrong-device", message="the code of the target runs on another device",
+                expected=f"{runs_on}, where code for `{target}` runs", found=device,
+                remedy="give the target of that device",
+            )  # fmt: skip
     module, own = (IRModule(), {}) if mod is None else given_program(mod)
     options = InterpreterOptions(step_limit, trace, compiled_operators)
     if KINDS[kind] != "interpreter" and options != InterpreterOptions():

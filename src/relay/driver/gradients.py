@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, Union, overload
 
 from relay.base.arguments import Kind, expect
+from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.driver.build import build
-from relay.driver.python_source import CompiledFunction
+from relay.driver.python_source import CompiledFunction, CompiledProgram
 from relay.frontend.python.callables import Transformed
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Function, GlobalVar, Var
@@ -16,25 +18,33 @@ from relay.ir.module import IRModule
 from relay.ir.operator import Operator
 from relay.ops.transformations import (
     CHECKPOINT,
+    CUSTOM_GRADIENT,
     GRAD,
     JVP,
+    LINEARIZE,
     VALUE_AND_GRAD,
     VJP,
     Wrt,
     called,
     parameter_places,
     stands_for,
+    with_pullback,
 )
 from relay.runtime.executable import Executable
-from relay.transform.gradients.apply_transformations import ApplyTransformations
+from relay.transform.gradients.apply_transformations import with_derivatives
 from relay.transform.gradients.derivatives import checkpointed, derivative
+from relay.transform.gradients.leaves import Leaf, leaf_named, taken, with_leaves
+from relay.transform.gradients.own_pullbacks import joined
 
 
 class CompiledGradient(Transformed):
     """A derivative of a Python function: a program that is compiled when it is first called."""
 
-    def __init__(self, transformation: Operator, function: PythonProgram, wrt: Wrt, module: IRModule) -> None:
-        super().__init__(transformation, function, wrt)
+    def __init__(
+        self, transformation: Operator, function: PythonProgram, wrt: Wrt, module: IRModule,
+        pullback: PythonProgram | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(transformation, function, wrt, pullback)
         self.module = module
 
     @cached_property
@@ -49,13 +59,23 @@ class CompiledGradient(Transformed):
 
 
 PythonProgram: TypeAlias = Union[CompiledFunction, CompiledGradient]
+AnyPythonProgram: TypeAlias = Union[PythonProgram, CompiledProgram]
+PROGRAM_OR_PYTHON = Kind(
+    (IRModule, Function, CompiledFunction, CompiledGradient, CompiledProgram),
+    "a module, a function, or a @relay.function",
+)  # fmt: skip
 Value: TypeAlias = Union[Var, GlobalVar, Call]
 """A function that is a value of a program that is being built."""
 Program: TypeAlias = Union[IRModule, Function, PythonProgram, Value]
 _PROGRAM = Kind(
     (IRModule, Function, CompiledFunction, CompiledGradient, Var, GlobalVar, Call),
     "a module, a function, or a @relay.function",
+    lambda value: "give its program: relay.grad(f.module)" if isinstance(value, CompiledProgram) else "",
 )  # fmt: skip
+_WRT = Kind((int, str, tuple, list, type(None)), "a parameter, by place or name, or a tuple of them")
+_PYTHON_OR_VALUE = Kind(
+    (Function, CompiledFunction, CompiledGradient, Var, GlobalVar, Call), "a @relay.function or a function of a program"
+)
 
 
 @overload
@@ -69,9 +89,9 @@ def value_and_grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGrad
     """The program that gives a function's value and its gradient: `(value, (one for each parameter,))`.
 
     `program` is a module (its `@main`), a function, or a Python function under `@relay.function`; the result is of the
-    same kind, a module for a function. `wrt` names parameters, by place or name; one alone gives its gradient without a
-    tuple around it. Gradients are of their parameter's type, `()` for integers and booleans; of a value that is no
-    scalar they are those of its sum.
+    same kind, a module for a function. `wrt` names parameters, by place or name, or parts of those that are tuples (or
+    data of one constructor): `"params.0"`; one alone gives its gradient without a tuple around it. Gradients are of
+    their parameter's type, `()` for integers and booleans; of a value that is no scalar they are those of its sum.
 
     Raises `RelayError`: `no-gradient`, `unknown-parameter`, `not-first-order`.
 
@@ -148,6 +168,27 @@ def jvp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call
 
 
 @overload
+def linearize(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
+@overload
+def linearize(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
+@overload
+def linearize(program: Value, wrt: Wrt = None) -> Call: ...
+@stands_for(LINEARIZE)
+def linearize(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
+    """The program that gives `(value, map)`: `map` takes tangents of the parameters in `wrt`, and gives that of the
+    value, `jvp` at one point for many directions. What does not depend on these is computed once, and kept in `map`
+    (Radul et al., "You Only Linearize Once", 2023).
+
+    >>> import relay
+    >>> x = relay.var("x", shape=())
+    >>> value, slope = relay.build(linearize(relay.Function([x], relay.exp(x) * x)))(0.0)
+    >>> [float(slope(each)) for each in (1.0, 10.0)]
+    [1.0, 10.0]
+    """
+    return _transformed(program, LINEARIZE, wrt)
+
+
+@overload
 def checkpoint(program: PythonProgram) -> CompiledGradient: ...
 @overload
 def checkpoint(program: IRModule | Function) -> IRModule: ...
@@ -169,8 +210,51 @@ def checkpoint(program: Program) -> IRModule | CompiledGradient | Call:
     return _transformed(program, CHECKPOINT, None)
 
 
+@overload
+def custom_gradient(program: PythonProgram, pullback: PythonProgram) -> CompiledGradient: ...
+@overload
+def custom_gradient(program: Value | Function, pullback: Value | Function) -> Call: ...
+@stands_for(CUSTOM_GRADIENT)
+def custom_gradient(
+    program: PythonProgram | Value | Function, pullback: PythonProgram | Value | Function
+) -> CompiledGradient | Call:
+    """The same function, whose derivatives are by a pullback of its own: a function of the arguments, the value, and
+    the cotangent of that, which gives the tuple of the cotangents of the arguments. The function itself is not
+    differentiated, so it may be made of anything; its pullback is, for second derivatives. Forward mode transposes the
+    pullback, which is to be linear in the cotangent.
+
+    Both are Python functions under `@relay.function`, or functions of a program that is being built. They take and give
+    tensors and tuples of these.
+
+    >>> import relay
+    >>> Number = relay.Tensor[(), "float32"]
+    >>> @relay.function
+    ... def f(x: Number):
+    ...     def back(x, value, cotangent):
+    ...         return (relay.clip(cotangent, -1.0, 1.0),)
+    ...     return relay.custom_gradient(lambda y: y * 1.0, back)(x) * 5.0
+    >>> float(relay.grad(f, wrt="x")(2.0))
+    1.0
+    """
+    expect(program, _PYTHON_OR_VALUE, "what has a pullback of its own")
+    expect(pullback, _PYTHON_OR_VALUE, "the pullback")
+    match program, pullback:
+        case ((CompiledFunction() | CompiledGradient()), (CompiledFunction() | CompiledGradient())):
+            module = joined(program.module, pullback.module)
+            return CompiledGradient(CUSTOM_GRADIENT, program, None, module, pullback)
+        case ((Var() | GlobalVar() | Call() | Function()), (Var() | GlobalVar() | Call() | Function())):
+            return with_pullback(program, pullback)
+        case _:
+            raise RelayError(
+                rule="wrong-argument", message="a function and its pullback are of different kinds", span=caller_span(),
+                expected="two Python functions, or two functions of a program",
+                found=f"a {type(program).__name__} and a {type(pullback).__name__}",
+            )  # fmt: skip
+
+
 def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> IRModule | CompiledGradient | Call:
     expect(program, _PROGRAM, "what is differentiated")
+    expect(wrt, _WRT, "what it is differentiated by")
     match program:
         case CompiledFunction() | CompiledGradient():
             return CompiledGradient(transformation, program, wrt, _derivative(program.module, transformation, wrt))
@@ -184,9 +268,18 @@ def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> IRModu
 
 def _derivative(module: IRModule, transformation: Operator, wrt: Wrt) -> IRModule:
     """A derivative of the `@main` of a module."""
-    applied = ApplyTransformations(infer_type(module))
+    applied = with_derivatives(infer_type(module))
     if transformation is CHECKPOINT:
         return checkpointed(applied, GlobalVar("checkpointed"))
     names = [each.name_hint for each in applied["main"].params]
-    places = parameter_places(names, wrt, caller_span())
-    return derivative(applied, transformation, places, alone=isinstance(wrt, int | str))
+    alone = isinstance(wrt, int | str)
+    leaves = [_leaf(names, each) for each in (range(len(names)) if wrt is None else [wrt] if alone else wrt)]
+    if not any(path for _, path in leaves):
+        return derivative(applied, transformation, [place for place, _ in leaves], alone)
+    apart, places = with_leaves(applied, leaves, caller_span())
+    return taken(applied, derivative(apart, transformation, places, alone), leaves, caller_span())
+
+
+def _leaf(names: Sequence[str], wanted: int | str) -> Leaf:
+    found = leaf_named(names, wanted) if isinstance(wanted, str) else None
+    return found or (parameter_places(names, wanted, caller_span())[0], ())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from relay.base.arguments import MAPPING, PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
+from relay.base.files import write_atomically
 from relay.ir.expr import Constant, Function, Var
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
@@ -40,13 +41,19 @@ def bind_params(module: IRModule, params: Mapping[str, Any], name: str = "main")
                 expected="one of " + ", ".join(f"%{each}" for each in by_name),
                 found=f"%{key}",
             )
-        array = _array(key, value)
-        _check(by_name[key], array)
-        constants[by_name[key]] = Constant(array)
+        constants[by_name[key]] = Constant(param_array(by_name[key], value))
     kept = tuple(parameter for parameter in function.params if parameter not in constants)
     body = substitute(function.body, constants)
     bound = Function(kept, body, function.ret_type, function.type_params, function.attrs, span=function.span)
     return module.with_function(name, bound)
+
+
+def param_array(parameter: Var, value: Any) -> NDArray[np.generic]:
+    """What is given for a parameter, as an array that shares its memory where it can. Raises `RelayError`:
+    `parameter-kind`, `parameter-type`."""
+    array = _array(parameter.name_hint, value)
+    _check(parameter, array)
+    return array
 
 
 def _array(name: str, value: Any) -> NDArray[np.generic]:
@@ -87,9 +94,9 @@ def _check(parameter: Var, array: NDArray[np.generic]) -> None:
 
 @takes(params=MAPPING, path=PATH)
 def save_params(params: Mapping[str, NDArray[np.generic]], path: str | os.PathLike[str]) -> None:
-    """Write parameters to a safetensors file. Needs `relay-ir[params]`."""
+    """Write parameters to a safetensors file. Needs `relay-ir[params]`. Raises `RelayError` (rule `cannot-write`)."""
     arrays = {key: np.ascontiguousarray(value) for key, value in params.items()}
-    _safetensors().save_file(arrays, os.fspath(path))
+    write_atomically(Path(path), [safetensors_library().save(arrays)])
 
 
 @takes(path=PATH)
@@ -98,7 +105,7 @@ def load_params(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
 
     Raises `RelayError` (rule `bad-params`) when the file is missing or damaged.
     """
-    library = _safetensors()
+    library = safetensors_library()
     try:
         if not Path(path).is_file():
             raise OSError("no such file")
@@ -112,7 +119,8 @@ def load_params(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
         ) from error
 
 
-def _safetensors() -> Any:
+def safetensors_library() -> Any:
+    """`safetensors.numpy`. Raises `RelayError` (rule `missing-package`)."""
     try:
         return importlib.import_module("safetensors.numpy")
     except ImportError as error:

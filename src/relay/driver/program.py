@@ -50,7 +50,10 @@ def given_program(program: GivenProgram) -> tuple[IRModule, dict[str, Any]]:
     if isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 2:
         given, params = cast("tuple[Any, Any]", given)
     expect(given, PROGRAM, "what is compiled or run")
-    module = given if isinstance(given, IRModule) else IRModule.from_expr(cast("Expr", given))
+    if isinstance(given, IRModule):  # as it is now: users may edit theirs later
+        module = IRModule(given.functions, given.type_definitions)
+    else:
+        module = IRModule.from_expr(cast("Expr", given))
     for name, function in module.functions.items():
         free = free_vars(function)
         if free:

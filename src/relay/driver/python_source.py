@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar, cast
 
-from relay.base.arguments import CLASS, Kind, expect
+from relay.base.arguments import CLASS, Kind, expect, refuse
 from relay.driver.build import build
-from relay.frontend.python.reader import PythonFunction, read_function, read_model
+from relay.frontend.python.reader import PythonFunction, Reading, read_function, read_model
 from relay.frontend.python.source import names_around
+from relay.frontend.python.tuples import plain
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
 
@@ -20,13 +22,21 @@ Defaults: TypeAlias = tuple[tuple[str, Any], ...]
 """The parameters of a definition, in order, each with its default (`inspect.Parameter.empty` where it has none)."""
 
 
-class CompiledFunction(PythonFunction):
-    """A function that is read, compiled when it is first called, and then runs natively."""
+class Compiled(ABC):
+    """A program that is compiled when it is first called, and takes and gives what a Python function does."""
 
-    @cached_property
+    @property
+    @abstractmethod
+    def reading(self) -> Reading: ...
+
+    @property
+    @abstractmethod
+    def defaults(self) -> Defaults: ...
+
+    @property
     def module(self) -> IRModule:
-        """The program, with this function as its `@main`. Raises `RelayError` for Python outside the subset."""
-        return read_function(self)
+        """The program, as `@main`. Raises `RelayError` for Python outside the subset."""
+        return self.reading.module
 
     def to_relay(self) -> IRModule:
         return self.module
@@ -37,17 +47,57 @@ class CompiledFunction(PythonFunction):
     def __str__(self) -> str:
         return str(self.module)
 
+    def _repr_html_(self) -> str | None:
+        return self.module._repr_html_()  # pyright: ignore[reportPrivateUsage] # as notebooks call it
+
     @cached_property
     def executable(self) -> Executable:
         return build(self.module)
 
+    @cached_property
+    def _run(self) -> Callable[..., Any]:
+        """The executable, between values whose parts have names where the function takes or gives such."""
+        run, takes, gives = self.executable, self.reading.takes, self.reading.gives
+        if not takes and gives is None:
+            return run
+
+        def converted(*positional: Any, **named: Any) -> Any:
+            found: Any = run(*map(plain, positional), **{name: plain(each) for name, each in named.items()})
+            return found if gives is None else gives.of_result(found)
+
+        return converted
+
     def __call__(self, *positional: Any, **named: Any) -> Any:
         """The result for arrays (or data), as the compiled program gives it. What is not given has its default."""
-        return self.executable(*positional, **with_defaults(self.defaults, positional, named))
+        return self._run(*positional, **with_defaults(self.defaults, positional, named))
+
+
+class CompiledFunction(PythonFunction, Compiled):
+    """A Python function that is read, compiled when it is first called, and then runs natively."""
 
     @cached_property
-    def defaults(self) -> Defaults:
+    def reading(self) -> Reading:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
+        return read_function(self)
+
+    @cached_property
+    def defaults(self) -> Defaults:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
         return defaults_by_position(self.definition)
+
+
+class CompiledProgram(Compiled):
+    """What is made of a Python function, and has no source of its own: `reading` is the program."""
+
+    def __init__(self, reading: Reading, defaults: Defaults = ()) -> None:
+        self._reading = reading
+        self._defaults = defaults
+
+    @property
+    def reading(self) -> Reading:
+        return self._reading
+
+    @property
+    def defaults(self) -> Defaults:
+        return self._defaults
 
 
 def defaults_by_position(definition: Callable[..., Any]) -> Defaults:
@@ -68,6 +118,7 @@ def with_defaults(defaults: Defaults, positional: tuple[Any, ...], named: dict[s
     return {**left, **named}
 
 
+CLASS_OF_USER = Kind((), "a class with a method __call__ in Python")
 _FUNCTION = Kind((FunctionType,), "a Python function")
 
 
@@ -103,6 +154,8 @@ def model(definition: Model) -> Model:
         return executable(*positional, **with_defaults(defaults, positional, named))
 
     call.__wrapped__ = body  # type: ignore[attr-defined]
+    if definition.__module__ == "builtins":
+        refuse(definition, CLASS_OF_USER, "what is read as a model")
     changed = cast("Any", definition)
     changed.__relay_model__ = True
     changed.to_relay = to_relay

@@ -19,6 +19,9 @@ def parse(text: str, source_name: str = "from_string") -> IRModule:
     return infer_type(module_parser.parse(text, known_operators(), source_name))
 
 
+fromtext = parse
+
+
 @takes(text=TEXT, source_name=TEXT)
 def parse_expr(text: str, source_name: str = "from_string") -> Expr:
     """The expression that a text describes; types are inferred when it becomes part of a module."""

@@ -15,7 +15,8 @@ from relay.runtime.artefact.manifest import EntrySpec, TensorSpec
 from relay.runtime.call.kernel_function import KernelFunction
 from relay.runtime.memory.objects import load_objects, load_support
 from relay.te.notation.agreement import check_sound
-from relay.te.notation.schedule import Schedule, inputs_of
+from relay.te.notation.schedule import Schedule
+from relay.te.operation import inputs_of
 from relay.te.schedule.step import Step
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Buffer

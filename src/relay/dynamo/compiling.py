@@ -6,10 +6,8 @@ inputs, results that are views of others. Operators that can be imported stay wh
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import fields
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from relay.base.arguments import MAPPING, expect
@@ -18,14 +16,13 @@ from relay.base.frozen import frozen
 from relay.dynamo.region_call import RegionCall
 from relay.frontend.torch.captured.coverage import ledger
 from relay.frontend.torch.captured.regions import divided
+from relay.frontend.torch.captured.whole import whole_in_training
 from relay.frontend.torch.package import torch_package
 from relay.frontend.torch.table import CONVERTERS
 from relay.frontend.torch.tracing import whole_operators
 
 if TYPE_CHECKING:
     from torch import fx
-
-_GRADIENTS = "gradients are asked for: call the model under torch.no_grad()"
 
 
 @frozen
@@ -54,17 +51,17 @@ def backend(
 ) -> Callable[..., Any]:
     """The function that runs a graph of Dynamo's. `options` are `target` and `opt_level`, those of `relay.build`.
 
-    What cannot be imported PyTorch runs; `relay.frontend.torch.report()` tells what and why. A graph that gradients are
-    asked for is left to PyTorch as a whole. Raises `RelayError` (rule `wrong-argument`) for other options.
+    What cannot be imported PyTorch runs; `relay.frontend.torch.report()` tells what and why. Where gradients are asked
+    for, there are two graphs, forward and backward. Raises `RelayError` (rule `wrong-argument`) for other options.
     """
     chosen = _options(options or {})
-    if torch_package().is_grad_enabled() and any(getattr(each, "requires_grad", False) for each in inputs):
-        called = [node for node in graph.graph.nodes if node.op in ("call_function", "call_method", "call_module")]
-        ledger().add(0, Counter((_name(node), _GRADIENTS) for node in called))
-        return graph
-    with whole_operators(CONVERTERS) as decompositions:
+    learns = torch_package().is_grad_enabled() and any(getattr(each, "requires_grad", False) for each in inputs)
+    with (whole_in_training if learns else whole_operators)(CONVERTERS) as decompositions:
         traced = torch_package("torch._dynamo.backends.common").aot_autograd(
-            fw_compiler=partial(_compiled, chosen), decompositions=dict(decompositions)
+            fw_compiler=lambda graph, _: _compiled(chosen, graph, _weights(learns=learns)),
+            bw_compiler=lambda graph, _: _compiled(chosen, graph, frozenset()),
+            partition_fn=torch_package("functorch.compile").min_cut_rematerialization_partition,
+            decompositions=dict(decompositions),
         )
         return traced(graph, inputs)
 
@@ -81,13 +78,10 @@ def _options(given: Mapping[str, Any]) -> Options:
     return Options(**given)
 
 
-def _name(node: fx.Node) -> str:
-    return str(getattr(node.target, "__name__", node.target))
-
-
-def _compiled(options: Options, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:  # noqa: ARG001
-    """The function that runs a functional graph: a list of inputs to a list of results."""
-    weights, whole = _weights(), divided(graph)
+def _compiled(options: Options, graph: fx.GraphModule, weights: Set[int]) -> Callable[..., Any]:
+    """The function that runs a functional graph, in which inputs at these places are weights that stay: a list of
+    inputs to a list of results."""
+    whole = divided(graph)
     places = {node: place for place, node in enumerate(whole.graph.graph.find_nodes(op="placeholder"))}
     for name, region in whole.regions.items():
         (node,) = whole.graph.graph.find_nodes(op="call_module", target=name)
@@ -100,7 +94,8 @@ def _compiled(options: Options, graph: fx.GraphModule, inputs: Sequence[Any]) ->
     return torch_package("functorch.compile").make_boxed_func(whole.graph.forward)
 
 
-def _weights() -> frozenset[int]:
-    """Which inputs of the graph that is compiled are weights and buffers that it does not change."""
+def _weights(*, learns: bool) -> frozenset[int]:
+    """Which inputs of the graph that is compiled are weights and buffers that neither it nor training changes."""
     found = torch_package("torch._guards").TracingContext.get().fw_metadata
-    return frozenset(found.static_input_indices) - frozenset(found.mutated_inp_runtime_indices)
+    changed = {place for place, each in enumerate(found.input_info) if learns and each.requires_grad}
+    return frozenset(found.static_input_indices) - frozenset(found.mutated_inp_runtime_indices) - changed

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from relay.base.dtypes import DType
 from relay.frontend.torch.package import torch_package
+from relay.ops.creation.threefry import key_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,6 +22,12 @@ ToTensor: TypeAlias = "Callable[[NDArray[Any]], Tensor]"
 def number_as_array(number: int) -> NDArray[Any]:
     """An array without elements whose first extent is a number, which must not be negative."""
     return np.empty((number, 0), np.bool_)
+
+
+def drawn_key() -> NDArray[np.uint64]:
+    """A key that PyTorch's generator decides: after `torch.manual_seed` the same keys follow."""
+    torch = torch_package()
+    return key_of(int(torch.randint(0, 2**63 - 1, (), dtype=torch.int64)))
 
 
 def to_array(dtype: DType) -> ToArray:

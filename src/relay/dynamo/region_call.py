@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.frozen import frozen
 from relay.driver.build import build
-from relay.dynamo.crossing import ToArray, ToTensor, number_as_array, to_array, to_tensor
+from relay.dynamo.crossing import ToArray, ToTensor, drawn_key, number_as_array, to_array, to_tensor
 from relay.frontend.torch.captured.coverage import ledger
 from relay.frontend.torch.captured.regions import Region, operators_of
 from relay.frontend.torch.package import torch_package
@@ -80,6 +80,8 @@ class RegionCall:
         if program is None or any(arguments[place] < 0 for place in self._region.numbers):
             return self._eager(*arguments)
         arrays = [as_array(arguments[place]) for place, as_array in program.inputs]
+        if self._region.is_random:
+            arrays.append(drawn_key())
         with num_threads(self._threads()):
             found: Any = program.run(*arrays)
         if len(self._results) == 1:
@@ -111,7 +113,7 @@ class RegionCall:
         """Weights that change while this runs are of another version when it is called."""
         region, versions = self._region, list(map(_versions_of, weights))
         parameters = region.module["main"].params
-        names = {place: var.name_hint for place, var in zip(region.inputs, parameters, strict=True)}
+        names = {place: var.name_hint for place, var in zip(region.inputs, parameters, strict=False)}
         values = {names[place]: array_of_tensor(each) for place, each in zip(self._fixed, weights, strict=True)}
         try:
             executable = build(region.module, self._target, values, self._opt_level)
@@ -121,7 +123,7 @@ class RegionCall:
         dtypes = [var.checked_type.dtype for var in parameters if isinstance(var.checked_type, TensorType)]
         inputs = [
             (place, number_as_array if place in region.numbers else to_array(dtype))
-            for place, dtype in zip(region.inputs, dtypes, strict=True) if place not in self._fixed
+            for place, dtype in zip(region.inputs, dtypes, strict=False) if place not in self._fixed
         ]  # fmt: skip
         return _Program(executable["main"], inputs, list(map(weakref.ref, weights)), versions)
 

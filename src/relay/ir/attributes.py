@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any, TypeAlias, Union, cast
 
+import numpy as np
+
 from relay.arith.expr import IntExpr, Node, Symbol, free_symbols, substitute
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
@@ -19,8 +21,8 @@ AttributeValue: TypeAlias = Union[
 @frozen
 class Attributes:
     """Base of all operator attributes. Fields are of `AttributeValue`; lists given are stored as tuples, mappings so
-    that they have a hash, and constants as the numbers that they are. Raises `RelayError` (rule `value-not-known`) for
-    other expressions.
+    that they have a hash, and constants and NumPy's numbers as the numbers that they are. Raises `RelayError` (rule
+    `value-not-known`) for other expressions.
 
     >>> NoAttributes().shown()
     ()
@@ -29,7 +31,7 @@ class Attributes:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, list | tuple | Mapping | ExprSugar):
+            if isinstance(value, list | tuple | Mapping | ExprSugar | np.generic):
                 object.__setattr__(self, field.name, _plain(value))
 
     def shown(self) -> tuple[tuple[str, AttributeValue], ...]:
@@ -79,6 +81,7 @@ def _with_extents(value: object, extent: Callable[[Symbol], IntExpr]) -> object:
 
 def _plain(value: Any) -> Any:
     known = value.known_value() if isinstance(value, ExprSugar) else value
+    known = known.item() if isinstance(known, np.generic) else known
     if isinstance(known, Mapping):
         return HashableDict((key, _plain(each)) for key, each in cast("Mapping[str, Any]", known).items())
     return tuple(map(_plain, known)) if isinstance(known, list | tuple) else known

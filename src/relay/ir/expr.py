@@ -19,7 +19,7 @@ from typing import TypeVar as PythonTypeVar
 
 import numpy as np
 
-from relay.base.arguments import TEXT, WHOLE_NUMBER, Kind, described, expect, expect_each, refuse
+from relay.base.arguments import MAPPING, TEXT, WHOLE_NUMBER, Kind, described, expect, expect_each, refuse
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
@@ -86,7 +86,10 @@ class Constant(ExprBase):
     data: NDArray[np.generic]
 
     def __post_init__(self) -> None:
-        array = np.asarray(self.data)
+        try:
+            array = np.asarray(self.data)
+        except (TypeError, ValueError):
+            array = _as_array(self.data)
         record_type(self, TensorType(array.shape, dtype_of(array.dtype)))
         if array.flags.writeable:
             array = array.view()
@@ -140,7 +143,11 @@ class Function(ExprBase):
         expect(self.body, EXPRESSION, "the body of a Function")
         if self.ret_type is not None:
             expect(self.ret_type, TYPE, "the result type of a Function")
-        object.__setattr__(self, "type_params", tuple(self.type_params or ()))
+        if self.type_params is None:  # pyright: ignore[reportUnnecessaryComparison] # as programs of Relay give it
+            object.__setattr__(self, "type_params", ())
+        _freeze(self, "type_params")
+        expect_each(self.type_params, _TYPE_VARIABLE, "a type parameter of a Function")
+        expect({} if self.attrs is None else self.attrs, MAPPING, "the attributes of a Function")  # pyright: ignore[reportUnnecessaryComparison]
         object.__setattr__(self, "attrs", MappingProxyType(dict(self.attrs or {})))
 
     def with_attr(self, name: str, value: AttributeValue) -> Function:
@@ -290,12 +297,18 @@ class Constructor(ExprBase):
 
 @frozen(eq=False, repr=False)
 class Op(ExprBase):
-    """An operator, as a value that can be called."""
+    """An operator, as a value that can be called. Those of one operator are equal."""
 
     operator: Operator
 
     def __post_init__(self) -> None:
         expect(self.operator, _OPERATOR, "the operator of an Op")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Op) and other.operator is self.operator
+
+    def __hash__(self) -> int:
+        return hash(self.operator)
 
     @property
     def name(self) -> str:
@@ -371,6 +384,7 @@ EXPRESSION = Kind((ExprBase,), "an expression", _as_expression)
 VARIABLE = Kind((Var,), "a Var", lambda _: 'make it one: relay.var("x", shape=…)')
 _ATTRIBUTES = Kind((Attributes,), "the attributes of an operator", lambda _: "call the operator: relay.exp(x)")
 _OPERATOR = Kind((Operator,), "an operator", lambda _: 'take it from relay.ops.table: OPERATORS["exp"]')
+_TYPE_VARIABLE = Kind((TypeVar,), "a TypeVar")
 _CLAUSE = Kind((Clause,), "a Clause")
 _CONSTRUCTOR = Kind((Constructor,), "a Constructor")
 _PATTERN = Kind((PatternWildcard, PatternVar, PatternConstructor, PatternTuple), "a pattern")

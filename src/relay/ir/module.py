@@ -1,8 +1,8 @@
-"""A module: global functions and data types. Immutable; every change gives a new module."""
+"""A module: global functions and data types. What users hold can be edited; passes make new modules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 
@@ -12,8 +12,9 @@ from relay.base.frozen import frozen
 from relay.ir.datatype import TypeData
 from relay.ir.expr import EXPRESSION, Constructor, Expr, Function, GlobalVar
 from relay.ir.sugar import Printable
+from relay.ir.traversal import post_order
 from relay.ir.types import GlobalTypeVar
-from relay.ir.variables import free_vars
+from relay.ir.variables import forget_types, free_vars
 
 
 @frozen(eq=False, repr=False)
@@ -21,10 +22,16 @@ class IRModule(Printable):
     """Functions by global variable and data types by global type variable, in the order they were defined. A name
     stands for the global variable of that name.
 
+    `module["f"] = function`, `update_func`, `update` and `add_type` edit a module where it is, as users of Relay know
+    it. What compiles or transforms one takes it as it is then, and gives another.
+
     Raises `RelayError` (rule `wrong-argument`) for what is no function.
 
-    >>> IRModule().get_global_vars()
-    ()
+    >>> from relay.ir.expr import Function, Var
+    >>> module = IRModule()
+    >>> module["identity"] = Function((x := Var("x"),), x)
+    >>> module.get_global_vars()[0].name_hint
+    'identity'
     """
 
     functions: Mapping[GlobalVar, Function] = field(default_factory=dict)
@@ -51,6 +58,23 @@ class IRModule(Printable):
             )
         return function
 
+    def __setitem__(self, name: str | GlobalVar, function: Function) -> None:
+        """Let `name` be `function` in this module."""
+        self._become({**self.functions, name: function}, self.type_definitions)  # pyright: ignore[reportArgumentType]
+
+    def _become(
+        self, functions: Mapping[GlobalVar, Function], type_definitions: Mapping[GlobalTypeVar, TypeData]
+    ) -> None:
+        """Hold what a module of these would: whoever looked at this one before keeps what there was. Functions that
+        reach one in whose place another stands now are to be typed again."""
+        edited = IRModule(functions, type_definitions)
+        replaced = {name for name, old in self.functions.items() if edited.functions[name] is not old}
+        kept = dict(edited.functions)
+        for name in _reaching(replaced, kept) - replaced if replaced else ():
+            kept[name] = forget_types(kept[name], kept.keys())
+        object.__setattr__(self, "functions", MappingProxyType(kept))
+        object.__setattr__(self, "type_definitions", edited.type_definitions)
+
     def __contains__(self, name: str | GlobalVar) -> bool:
         return _global_var(name) in self.functions
 
@@ -76,13 +100,40 @@ class IRModule(Printable):
     def with_type(self, definition: TypeData) -> IRModule:
         return IRModule(self.functions, {**self.type_definitions, definition.header: definition})
 
-    def update(self, other: IRModule | Mapping[GlobalVar, Function]) -> IRModule:
-        """A module with the functions (and types) of `other` too, which win over those of the same name."""
-        if isinstance(other, IRModule):
-            types = {**self.type_definitions, **other.type_definitions}
-            return IRModule({**self.functions, **other.functions}, types)
-        expect(other, _FUNCTIONS, "what a module is updated with")
-        return self.with_functions({**self.functions, **{_global_var(name): each for name, each in other.items()}})
+    def with_module(self, other: IRModule) -> IRModule:
+        """A module with the functions and types of `other` too, which win over those of the same name."""
+        types = {**self.type_definitions, **other.type_definitions}
+        return IRModule({**self.functions, **other.functions}, types)
+
+    def update(self, other: IRModule | Mapping[GlobalVar, Function]) -> None:
+        """Take in the functions (and types) of `other`, which win over those of the same name."""
+        if not isinstance(other, IRModule):
+            expect(other, _FUNCTIONS, "what a module is updated with")
+            other = IRModule(other)
+        both = self.with_module(other)
+        self._become(both.functions, both.type_definitions)
+
+    def update_func(self, name: str | GlobalVar, function: Function) -> None:
+        """The same as `module[name] = function`."""
+        self[name] = function
+
+    def add_type(self, definition: TypeData) -> None:
+        """Take in a data type, in the place of one of its name."""
+        self._become(self.functions, {**self.type_definitions, definition.header: definition})
+
+    def get_type(self, name: str) -> tuple[GlobalTypeVar | Constructor, ...]:
+        """The data type called `name`, and then its constructors. Raises `RelayError` (rule `unknown-type`) when there
+        is none."""
+        definition = self.type_definitions.get(GlobalTypeVar(name))
+        if definition is None:
+            raise RelayError(
+                rule="unknown-type",
+                message=f"the module has no data type {name}",
+                expected=", ".join(each.name for each in self.type_definitions) or "(the module defines none)",
+                found=name,
+                remedy="those of the prelude come with relay.Prelude(module)",
+            )
+        return (definition.header, *definition.constructors)
 
     def get_global_var(self, name: str) -> GlobalVar:
         """The global variable called `name`. Raises `RelayError` (rule `unknown-global`) when there is none."""
@@ -105,6 +156,18 @@ class IRModule(Printable):
         return IRModule({GlobalVar("main"): expr if isinstance(expr, Function) else Function(free_vars(expr), expr)})
 
 
+def _reaching(names: Collection[GlobalVar], functions: Mapping[GlobalVar, Function]) -> set[GlobalVar]:
+    """The functions that name one of `names`, or one that does."""
+    named = {
+        name: {node for node in post_order(function) if isinstance(node, GlobalVar)}
+        for name, function in functions.items()
+    }
+    found = set(names)
+    while more := {name for name, others in named.items() if name not in found and not found.isdisjoint(others)}:
+        found |= more
+    return found
+
+
 def _global_var(name: str | GlobalVar) -> GlobalVar:
     expect(name, _NAME, "what a function of a module is called by")
     return GlobalVar(name) if isinstance(name, str) else name
@@ -113,6 +176,10 @@ def _global_var(name: str | GlobalVar) -> GlobalVar:
 def _as_function(value: object) -> str:
     return "close it: relay.IRModule.from_expr(…)" if EXPRESSION.admits(value) else ""
 
+
+UPDATES = "updates"
+"""The attribute of `@main` with which importers name the parameters whose new values its last results are: running
+statistics of batch norms."""
 
 FUNCTION = Kind((Function,), "a function", _as_function)
 _NAME = Kind((str, GlobalVar), "a name or a GlobalVar")

@@ -5,6 +5,7 @@
     rewrite_nodes          bottom-up; what stands for a node has its type
     rewrite_with_uses      the same, for steps that ask how often a node is used
     rewrite_to_fixpoint    bottom-up, again where something was replaced, until nothing is
+    renamed_functions      global functions under other names
 
 Maps of nodes have the nodes as keys: these hash by identity, and names of functions and constructors by what they
 name, so that two places that name one function are one key. New names come from `relay.base.names.fresh_names`.
@@ -142,6 +143,29 @@ def _bottom_up(root: Expr, made: Callable[[Expr, Sequence[Expr]], Expr]) -> Expr
     for node in post_order(root):
         done[node] = made(node, [done[part] for part in children(node)])
     return done[root]
+
+
+def renamed_functions(
+    functions: Mapping[GlobalVar, Function], names: Mapping[GlobalVar, GlobalVar]
+) -> dict[GlobalVar, Function]:
+    """Functions under other names, by which they call each other; those that call none of these are as they were.
+
+    >>> from relay.ir.expr import Var
+    >>> f, g, x = GlobalVar("f"), GlobalVar("g"), Var("x")
+    >>> made = renamed_functions({f: Function((x,), Call(f, (x,)))}, {f: g})
+    >>> list(made) == [g], made[g].body.op == g
+    (True, True)
+    """
+
+    def step(node: Expr) -> Expr:
+        return names.get(node, node) if isinstance(node, GlobalVar) else node
+
+    made: dict[GlobalVar, Function] = {}
+    for name, each in functions.items():
+        body = rewrite(each.body, step)
+        changed = Function(each.params, body, each.ret_type, each.type_params, each.attrs, span=each.span)
+        made[names.get(name, name)] = each if body is each.body else changed
+    return made
 
 
 # ------------------------------------------------------------------------------------------------------------- uses

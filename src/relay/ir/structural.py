@@ -18,6 +18,7 @@ from typing import TypeAlias, Union
 import numpy as np
 
 from relay.arith.expr import Atom, FloorDiv, FloorMod, IntExpr, Max, Min, Node, Product, Sum, Symbol
+from relay.base.arguments import FLAG, takes
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.datatype import TypeData
@@ -79,6 +80,7 @@ def structural_equal(a: Comparable, b: Comparable, map_free_vars: bool = False) 
     return all(left == right for left, right in pairs)
 
 
+@takes(map_free_vars=FLAG)
 def structural_hash(value: Comparable, map_free_vars: bool = False) -> int:
     """A 64-bit hash that agrees with `structural_equal` and is the same in every process.
 

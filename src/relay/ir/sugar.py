@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from relay.base.diagnostics import RelayError
+from relay.base.printed import Printed
 from relay.base.span import caller_span
 
 if TYPE_CHECKING:
     from relay.ir.expr import Call, Expr
-
-
-_MOST_LINES = 40
 
 
 class Printer(Protocol):
@@ -22,7 +20,7 @@ class Printer(Protocol):
     def __call__(self, program: Any, show_meta_data: bool = True, show_types: bool = True) -> str: ...
 
 
-class Printable:
+class Printable(Printed):
     """Of modules and expressions: both have a text."""
 
     __slots__ = ()
@@ -37,18 +35,15 @@ class Printable:
     def __str__(self) -> str:
         return object.__repr__(self) if Printable.printer is None else self.astext(show_meta_data=False)
 
-    def __repr__(self) -> str:
-        """The text, for people at a prompt: its beginning, where it is long."""
-        lines = [line for line in str(self).splitlines() if not line.startswith("#[version")]
-        rest = len(lines) - _MOST_LINES
-        return "\n".join([*lines[:_MOST_LINES], f"… and {rest} lines more: print(…) shows all"] if rest > 0 else lines)
-
 
 class Arithmetic(Protocol):
-    """Builds the call of a binary or unary operator of Relay by its name; Python numbers become constants."""
+    """Builds the call of a binary or unary operator of Relay by its name; Python numbers become constants. `fields`
+    are those of what is known to be a tuple."""
 
     def binary(self, name: str, left: Any, right: Any) -> Call: ...
-    def unary(self, name: str, operand: Expr) -> Call: ...
+    def unary(self, name: str, operand: Any) -> Call: ...
+    def cast(self, data: Any, dtype: str) -> Call: ...
+    def fields(self, value: Any) -> tuple[Expr, ...] | None: ...
 
 
 class ExprSugar(Printable):
@@ -80,6 +75,24 @@ class ExprSugar(Printable):
 
     def __rtruediv__(self, other: object) -> Call:
         return _arithmetic().binary("divide", other, self)
+
+    def __floordiv__(self, other: object) -> Call:
+        return _arithmetic().binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: object) -> Call:
+        return _arithmetic().binary("floor_divide", other, self)
+
+    def __mod__(self, other: object) -> Call:
+        return _arithmetic().binary("floor_mod", self, other)
+
+    def __rmod__(self, other: object) -> Call:
+        return _arithmetic().binary("floor_mod", other, self)
+
+    def __pow__(self, other: object) -> Call:
+        return _arithmetic().binary("power", self, other)
+
+    def __rpow__(self, other: object) -> Call:
+        return _arithmetic().binary("power", other, self)
 
     def __lt__(self, other: object) -> Call:
         return _arithmetic().binary("less", self, other)
@@ -118,10 +131,33 @@ class ExprSugar(Printable):
         return float(self.known_value())
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.known_value())
+        """The fields of a tuple, or the rows of a constant."""
+        fields = _arithmetic().fields(self)
+        return iter(self.known_value() if fields is None else fields)
+
+    def __getitem__(self, index: int) -> Expr:
+        """A field of a tuple, counted from the end where `index` is negative.
+
+        Raises `RelayError` (rule `not-a-tuple`) for what is not known to be one, `IndexError` beyond its last field.
+        """
+        fields = _arithmetic().fields(self)
+        if fields is None:
+            raise RelayError(
+                rule="not-a-tuple",
+                message="an expression that is not known to be a tuple has no fields",
+                expected="a tuple: an expression that is written as one, or whose type is known",
+                found=str(self),
+                remedy="of a tensor, relay.take and relay.strided_slice are parts; give a variable its type",
+                span=caller_span(),
+            )
+        return fields[index]
+
+    def astype(self, dtype: str) -> Call:
+        """`relay.cast(self, dtype)`."""
+        return _arithmetic().cast(self, dtype)
 
     def __neg__(self) -> Call:
-        return _arithmetic().unary("negative", self)  # type: ignore[arg-type]
+        return _arithmetic().unary("negative", self)
 
 
 def _arithmetic() -> Arithmetic:

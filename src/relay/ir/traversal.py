@@ -119,6 +119,12 @@ def rebuild(expr: Expr, new_children: Sequence[Expr]) -> Expr:
     return _REBUILD[type(expr)](expr, new_children)
 
 
+def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
+    """`fvisit` of every node of `expr` once, each after its children."""
+    for node in post_order(expr):
+        fvisit(node)
+
+
 def post_order(*roots: Expr) -> list[Expr]:
     """Every node reachable from `roots` once (by identity), each after its children, left to right."""
     return graph_post_order(roots, children)

@@ -120,6 +120,23 @@ class TensorType(Leaf):
         known = [extent for extent in self.shape if isinstance(extent, int)]
         return prod(known) if len(known) == len(self.shape) else None
 
+    @property
+    def concrete_shape(self) -> tuple[int, ...]:
+        """The extents as numbers. Raises `RelayError` (rule `open-extent`) where one is a symbol or `?`.
+
+        >>> TensorType((2, 3)).concrete_shape
+        (2, 3)
+        """
+        known = tuple(extent for extent in self.shape if isinstance(extent, int))
+        if len(known) != len(self.shape):
+            raise RelayError(
+                rule="open-extent",
+                message="an extent is no number before the program runs",
+                expected="a tensor whose extents are numbers",
+                found=str(self),
+            )
+        return known
+
     def __str__(self) -> str:
         if not self.shape:
             return str(self.dtype)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import cast
 
+from relay.base.arguments import MAPPING, takes
 from relay.ir.expr import (
+    EXPRESSION,
     Clause,
     Expr,
     Function,
+    GlobalVar,
     Let,
     Match,
     Pattern,
@@ -18,7 +23,7 @@ from relay.ir.expr import (
     pattern_vars,
 )
 from relay.ir.rewriting import rewrite
-from relay.ir.traversal import post_order
+from relay.ir.traversal import children, post_order, rebuild
 
 
 def vars_bound_at(expr: Expr) -> tuple[Var, ...]:
@@ -86,6 +91,25 @@ def substitute(expr: Expr, mapping: Mapping[Var, Expr]) -> Expr:
     return rewrite(expr, lambda node: mapping.get(node, node) if isinstance(node, Var) else node)
 
 
+@takes(expr=EXPRESSION, values=MAPPING)
+def bind(expr: Expr, values: Mapping[Var | str, Expr]) -> Expr:
+    """`expr` with variables replaced by values: those that it takes from outside and, where it is a function, its
+    parameters, which it has no more. A name stands for the variables of that name.
+
+    >>> from relay.ir.expr import Function, Tuple, Var, const
+    >>> x, y = Var("x"), Var("y")
+    >>> print(bind(Function((x, y), Tuple((x, y))), {"y": const(1)}).params == (x,))
+    True
+    """
+    bindable = free_vars(expr) + (expr.params if isinstance(expr, Function) else ())
+    mapping = {var: values[key] for var in bindable for key in (var, var.name_hint) if key in values}
+    if not isinstance(expr, Function):
+        return substitute(expr, mapping)
+    body = substitute(expr.body, mapping)
+    kept = tuple(parameter for parameter in expr.params if parameter not in mapping)
+    return Function(kept, body, expr.ret_type, expr.type_params, expr.attrs, span=expr.span)
+
+
 def refresh(expr: Expr) -> Expr:
     """A copy of `expr` whose bound variables are new, so that both may stand in one program.
 
@@ -94,8 +118,28 @@ def refresh(expr: Expr) -> Expr:
     >>> refresh(identity).params[0] is x
     False
     """
-    fresh = {var: Var(var.name_hint, var.type_annotation, span=var.span) for var in bound_vars(expr)}
+    fresh = _fresh(bound_vars(expr))
     return rewrite(expr, renaming(fresh)) if fresh else expr
+
+
+def forget_types(function: Function, names: Collection[GlobalVar]) -> Function:
+    """A copy of `function` without the types that were found for its variables, and for what is made of them or of the
+    functions called `names`: these may have others now."""
+    nodes = post_order(function)
+    fresh = {
+        var: Var(var.name_hint, var.type_annotation, span=var.span) for node in nodes for var in vars_bound_at(node)
+    }
+    renamed = renaming(fresh)
+    new: dict[Expr, Expr] = {}
+    for node in nodes:
+        parts = [new[child] for child in children(node)]
+        made = replace(node) if any(isinstance(part, GlobalVar) and part in names for part in parts) else node
+        new[node] = renamed(rebuild(made, parts))
+    return cast("Function", new[function])
+
+
+def _fresh(variables: Iterable[Var]) -> dict[Var, Var]:
+    return {var: Var(var.name_hint, var.type_annotation, span=var.span) for var in variables}
 
 
 def renaming(fresh: Mapping[Var, Var]) -> Callable[[Expr], Expr]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TypeAlias
@@ -10,6 +10,7 @@ from typing import TypeAlias
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.infer.checks import checks_of
+from relay.ir.datatype import held_types
 from relay.ir.expr import Expr, Function, GlobalVar, Var
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
@@ -19,11 +20,8 @@ from relay.ir.type_traversal import free_type_leaves, type_symbols
 from relay.ir.types import (
     ANY,
     FuncType,
-    GlobalTypeVar,
     RefType,
     Type,
-    TypeCall,
-    type_children,
 )
 from relay.lower.boundary.donation import donated_parts, with_donations
 from relay.lower.boundary.foreign_functions import applying_entry, host_procedure
@@ -147,28 +145,17 @@ def can_be_entered(function: Function, module: IRModule) -> bool:
 
 def is_data(type_: Type | None, module: IRModule) -> bool:
     """Whether values of a type hold neither functions nor refs."""
-    return type_ is not None and not any(isinstance(each, FuncType | RefType) for each in held_types(type_, module))
+    return type_ is not None and not any(
+        isinstance(each, FuncType | RefType) for each in held_types(type_, module.type_definitions)
+    )
 
 
 def can_cross(type_: Type, module: IRModule) -> bool:
     """Whether callers can make values of a type, or take them: neither they nor functions among them are generic."""
-    generic = any(isinstance(each, FuncType) and each.type_params for each in held_types(type_, module))
+    generic = any(
+        isinstance(each, FuncType) and each.type_params for each in held_types(type_, module.type_definitions)
+    )
     return not generic and not free_type_leaves(type_)
-
-
-def held_types(type_: Type, module: IRModule) -> Iterator[Type]:
-    """The types that stand in a type, and in the data types that it names."""
-    stack = [type_]
-    met: set[GlobalTypeVar] = set()
-    while stack:
-        each = stack.pop()
-        yield each
-        if isinstance(each, GlobalTypeVar | TypeCall):
-            name = each if isinstance(each, GlobalTypeVar) else each.func
-            if name not in met and name in module.type_definitions:
-                met.add(name)
-                stack += [part for made in module.type_definitions[name].constructors for part in made.inputs]
-        stack += type_children(each)
 
 
 def _flat_entry(name: GlobalVar, function: Function, checks: Sequence[Check], procedures: Procedures) -> Entry:

@@ -3,6 +3,7 @@
 Importing this folder gives expressions their arithmetic: `x + y` is the call of `add`.
 """
 
+import relay.report  # pyright: ignore[reportUnusedImport] # and a look in notebooks
 import relay.text  # noqa: F401  # pyright: ignore[reportUnusedImport] # programs built from operators have a text
 from relay.ir.sugar import ExprSugar
 from relay.ops.framework.build import TupleWrapper, symbol, var

@@ -78,7 +78,7 @@ def device_kind(device: str, span: Span | None = None) -> str:
     >>> device_kind("cuda:1")
     'cuda'
     """
-    if not _DEVICE.fullmatch(device):
+    if not (isinstance(device, str) and _DEVICE.fullmatch(device)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RelayError(
             rule="bad-device",
             message="a device is named by its kind, and a number where there are several",

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from threading import Lock
 from types import MappingProxyType
 
-from relay.base.arguments import Kind, expect
+from relay.base.arguments import TEXT, Kind, expect, takes
 from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.ir.operator import Operator
 from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
-from relay.ops.transformations import TRANSFORMATIONS
+from relay.ops.transformations import NAMED
 
 _RECORD = Kind((OperatorRecord,), "an operator record", lambda _: "make one: relay.operators.define(…)")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -86,7 +86,7 @@ def operators() -> Mapping[str, OperatorRecord]:
 
 def known_operators() -> Mapping[str, Operator]:
     """What programs may name: the operators of this process, and those on functions."""
-    return {**TRANSFORMATIONS, **PROCESS.operators}
+    return {**NAMED, **PROCESS.operators}
 
 
 def register_operator(record: OperatorRecord, *, replace: bool = False) -> OperatorRecord:
@@ -101,6 +101,7 @@ def register_operator(record: OperatorRecord, *, replace: bool = False) -> Opera
     return PROCESS.register(record, replace=replace)
 
 
+@takes(name=TEXT)
 def unregister_operator(name: str) -> None:
     """Forget an operator of one's own. Raises `RelayError` (rule `unknown-operator`) for any other name."""
     PROCESS.unregister(name)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.ir.expr import Call, Expr
+from relay.ir.expr import Call, Expr, Tuple, TupleGetItem
+from relay.ir.types import TupleType
 from relay.ops.elementwise.comparison import COMPARISONS
+from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import BINARY, binary_call
 from relay.ops.elementwise.elementwise_unary import UNARY
-from relay.ops.framework.build import call
+from relay.ops.framework.build import call, with_known_type
 
 _RECORDS = {record.name: record for record in (*BINARY, *COMPARISONS, *UNARY)}
 
@@ -21,3 +23,15 @@ class BuilderArithmetic:
 
     def unary(self, name: str, operand: Expr) -> Call:
         return call(_RECORDS[name], (operand,))
+
+    def cast(self, data: Expr, dtype: str) -> Call:
+        return cast(data, dtype)
+
+    def fields(self, value: Expr) -> tuple[Expr, ...] | None:
+        if isinstance(value, Tuple):
+            return value.fields
+        match with_known_type(value).checked_type:
+            case TupleType(types):
+                return tuple(with_known_type(TupleGetItem(value, index)) for index in range(len(types)))
+            case _:
+                return None

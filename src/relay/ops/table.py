@@ -33,12 +33,14 @@ from relay.ops.manipulation.tile import REPETITIONS
 from relay.ops.manipulation.transpose import TRANSPOSES
 from relay.ops.nn.attention import ATTENTIONS
 from relay.ops.nn.conv import CONVOLUTIONS
+from relay.ops.nn.conv_backward_weight import WEIGHT_GRADIENTS
 from relay.ops.nn.conv_transpose import TRANSPOSED_CONVOLUTIONS
 from relay.ops.nn.matmul import MATRIX_PRODUCTS
 from relay.ops.nn.norm import NORMS
 from relay.ops.nn.norm_vector import VECTOR_NORMS
 from relay.ops.nn.pool import POOLS
 from relay.ops.nn.pool_adaptive import ADAPTIVE_POOLS
+from relay.ops.nn.pool_backward import POOL_GRADIENTS
 from relay.ops.nn.resize import RESIZES
 from relay.ops.nn.softmax import SOFTMAXES
 from relay.ops.nn.space_depth import SPACE_DEPTH
@@ -57,11 +59,11 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
     record.name: record
     for family in (
         UNARY, BINARY, COMPARISONS, CONVERSIONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS,
-        TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
-        VARIANCES, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
-        INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
-        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM, UPDATES, SCATTERS,
-        COORDINATES, SEQUENCES, SEARCHES, TRIANGLES, SUPPRESSIONS,
+        TRANSPOSED_CONVOLUTIONS, WEIGHT_GRADIENTS, POOLS, POOL_GRADIENTS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS,
+        SOFTMAXES, REDUCTIONS, VARIANCES, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS,
+        SLICES, REPETITIONS, INDEXING, INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH,
+        LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC, ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM,
+        UPDATES, SCATTERS, COORDINATES, SEQUENCES, SEARCHES, TRIANGLES, SUPPRESSIONS,
     )
     for record in family
 })  # fmt: skip

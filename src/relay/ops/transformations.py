@@ -1,4 +1,4 @@
-"""Operators on functions: grad, value_and_grad, vjp, jvp, checkpoint. They take a function and give one.
+"""Operators on functions: grad and its kin, checkpoint, custom_gradient. They take a function and give one.
 
 They are no kernels and have no records: `ApplyTransformations` puts the function that a call means in its place, before
 any other pass looks at the program, so that all that is known of a call is its type.
@@ -63,22 +63,31 @@ def _function(run: RelationRun, wrt: int | tuple[int, ...] | None) -> tuple[Func
     return type_, places_of(wrt, count)
 
 
-def _cotangent(run: RelationRun, type_: Type) -> Type:
-    """The type of the cotangents of a type's values; those of data are of the data's type."""
+def cotangent_type(type_: Type) -> Type:
+    """The type of the cotangents of a type's values, as programs write them; those of data are of the data's type."""
     match type_:
         case TensorType(_, dtype):
             return type_ if dtype.is_float else NOTHING
         case TupleType(fields):
-            return TupleType(tuple(_cotangent(run, each) for each in fields))
+            return TupleType(tuple(map(cotangent_type, fields)))
         case RefType(value):
-            return _cotangent(run, value)
-        case FuncType():
-            return run.conflict(
-                "no-gradient", "the cotangent of a function has no type that a program could write",
-                "tensors, tuples and data", str(type_), (0,), "name the other parameters by wrt",
-            )  # fmt: skip
+            return cotangent_type(value)
         case _:
             return type_
+
+
+def pullback_type(type_: FuncType, result: Type) -> FuncType:
+    """The type of the pullback that a function brings along."""
+    return FuncType((*type_.arg_types, type_.ret_type, cotangent_type(type_.ret_type)), result)
+
+
+def _cotangent(run: RelationRun, type_: Type) -> Type:
+    if any(isinstance(part, FuncType) for part in type_parts(type_)):
+        return run.conflict(
+            "no-gradient", "the cotangent of a function has no type that a program could write",
+            "tensors, tuples and data", str(type_), (0,), "name the other parameters by wrt",
+        )  # fmt: skip
+    return cotangent_type(type_)
 
 
 def _cotangents(run: RelationRun, type_: FuncType, places: Sequence[int], alone: bool) -> Type:
@@ -108,6 +117,16 @@ def _forward(run: RelationRun, attributes: WrtAttributes) -> Type:
     return FuncType((*type_.arg_types, *tangents), TupleType((type_.ret_type, _cotangent(run, type_.ret_type))))
 
 
+def _linear(run: RelationRun, attributes: WrtAttributes) -> Type:
+    """fn (parameters) -> T → fn (parameters) -> (T, fn (tangents) -> the tangent of T)"""
+    type_, _ = _function(run, attributes.wrt)
+    both = _forward(run, attributes)
+    assert isinstance(both, FuncType)
+    assert isinstance(both.ret_type, TupleType)
+    tangents = both.arg_types[len(type_.arg_types) :]
+    return FuncType(type_.arg_types, TupleType((type_.ret_type, FuncType(tangents, both.ret_type.fields[1]))))
+
+
 def _transformation(name: str, description: str, rule: Callable[[RelationRun, Any], Type]) -> Operator:
     return Operator(name, ("function",), relation_of(("function",), rule), WrtAttributes, description=description)
 
@@ -125,6 +144,10 @@ VJP = _transformation(
 JVP = _transformation(
     "jvp", "The function that takes tangents of the parameters too, and gives the value and its tangent.", _forward
 )
+LINEARIZE = _transformation(
+    "linearize", "The function that gives the value and the function from tangents of the parameters to its tangent.",
+    _linear,
+)  # fmt: skip
 
 CHECKPOINT = Operator(
     "checkpoint", ("function",), relation_of(("function",), lambda run, _: _function(run, None)[0]),
@@ -133,10 +156,55 @@ CHECKPOINT = Operator(
 CHECKPOINT_ATTRIBUTE = "Checkpoint"
 """Marks a global function as one that `checkpoint` gave. What is marked is put in no other function."""
 
+
+def _with_own_pullback(run: RelationRun, _: Any) -> Type:
+    """fn (A..) -> T × fn (A.., T, cotangent of T) -> (cotangents of A..) → fn (A..) -> T"""
+    type_, places = _function(run, None)
+    for part in (*type_.arg_types, type_.ret_type):
+        if not all(isinstance(each, TensorType | TupleType) for each in type_parts(part)):
+            run.conflict("no-gradient", "a function with a pullback of its own takes and gives tensors",
+                         "tensors and tuples of them", str(part), (0,))  # fmt: skip
+    wanted, found = pullback_type(type_, _cotangents(run, type_, places, alone=False)), run.types[1]
+    if any(isinstance(part, IncompleteType) for part in type_parts(found)):
+        run.implied(1, wanted)
+    elif found != wanted:
+        run.conflict("wrong-pullback", "the pullback is not of the type that the function has one of", str(wanted),
+                     str(found), (1,), "let it take the arguments, the value and the cotangent of that, and give the "
+                     "tuple of the cotangents of the arguments, () for integers")  # fmt: skip
+    return type_
+
+
+CUSTOM_GRADIENT = Operator(
+    "custom_gradient", ("function", "pullback"), relation_of(("function", "pullback"), _with_own_pullback),
+    description="The same function, whose pullback is another: of the arguments, the value and its cotangent.",
+)  # fmt: skip
+
+
+def _known(run: RelationRun, position: int) -> Type:
+    if run.is_open(position):
+        raise Refused(Waiting((position,), f"the type of {run.names[position]}"))
+    return run.types[position]
+
+
+ITS_COTANGENT = Operator(
+    "its_cotangent", ("value",), relation_of(("value",), lambda run, _: _cotangent(run, _known(run, 0))),
+    description="Stands for the cotangent of a value, which the way back will have.",
+)  # fmt: skip
+WITH_PULLBACK = Operator(
+    "with_pullback", ("value", "arguments", "cotangent", "cotangents"),
+    relation_of(("value", "arguments", "cotangent", "cotangents"), lambda run, _: _known(run, 0)),
+    description="The value; the way back goes to `arguments`, by `cotangents`, which are made of `cotangent`.",
+)  # fmt: skip
+"""What `ApplyTransformations` leaves of `custom_gradient` while the program may be differentiated."""
+
 TRANSFORMATIONS: Mapping[str, Operator] = MappingProxyType(
-    {each.name: each for each in (GRAD, VALUE_AND_GRAD, VJP, JVP, CHECKPOINT)}
+    {each.name: each for each in (GRAD, VALUE_AND_GRAD, VJP, JVP, LINEARIZE, CHECKPOINT, CUSTOM_GRADIENT)}
 )
 """All of them, by name."""
+NAMED: Mapping[str, Operator] = MappingProxyType(
+    {**TRANSFORMATIONS, **{each.name: each for each in (ITS_COTANGENT, WITH_PULLBACK)}}
+)
+"""These, and what they leave in programs."""
 
 
 _MARK = "__transforms_functions__"
@@ -172,6 +240,11 @@ def called(transformation: Operator, function: Expr, wrt: Wrt, names: Sequence[s
     return Call(Op(transformation), (function,), attributes, span=caller_span())
 
 
+def with_pullback(function: Expr, pullback: Expr) -> Call:
+    """The call of `custom_gradient`."""
+    return Call(Op(CUSTOM_GRADIENT), (function, pullback), span=caller_span())
+
+
 def transformation_of(expr: Expr) -> Operator | None:
     """The transformation that an expression is a call of."""
     if isinstance(expr, Call) and isinstance(expr.op, Op) and TRANSFORMATIONS.get(expr.op.name) is expr.op.operator:
@@ -185,7 +258,7 @@ def parameter_places(names: Sequence[str], wrt: Wrt, span: Span | None) -> tuple
     if wrt is None:
         return tuple(range(len(names)))
     places: list[int] = []
-    for each in [wrt] if isinstance(wrt, (int, str)) else wrt:
+    for each in wrt if isinstance(wrt, (tuple, list)) else [wrt]:
         if isinstance(each, int) and -len(names) <= each < len(names):
             places.append(each % len(names))
         elif isinstance(each, str) and each in names:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relay.base.markup import element
 from relay.report.families import family
-from relay.report.svg import bytes_text, drawing, element, label, title
+from relay.report.svg import bytes_text, drawing, label, title
 from relay.runtime.artefact.arena_map import ArenaMap, PlacedBuffer
 from relay.runtime.profile.program_profile import ProgramProfile
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from html import escape
 from pathlib import Path
 
 from relay.base.files import write_atomically
+from relay.base.markup import element, escaped
 from relay.base.version import VERSION
 from relay.report.arena_plot import arena_plot
 from relay.report.families import FAMILIES, described, family
 from relay.report.roofline_plot import roofline_plot
-from relay.report.svg import bytes_text, element, time_text
+from relay.report.svg import bytes_text, time_text
 from relay.report.timeline import timeline
 from relay.runtime.profile.program_profile import (
     CONTROL,
@@ -30,7 +30,7 @@ _NUMBERS = HEADER[2:]
 def html_page(profile: ProgramProfile, name: str = "program") -> str:
     """The page: what the run took, a flame chart, the roofline, a table that sorts, what devices ran, and the arena."""
     sections = [
-        element("header", element("h1", escape(f"Profile of {name}")), _summary(profile)),
+        element("header", element("h1", escaped(f"Profile of {name}")), _summary(profile)),
         _section("Timeline", "One run. Turn the wheel to zoom, drag to move, double-click for all of it.",
                  timeline(profile) or _nothing("The run called nothing."), _legend()),
         _section("Roofline", "A kernel is a circle, its area the time it takes. Kernels without products are in the "
@@ -38,12 +38,12 @@ def html_page(profile: ProgramProfile, name: str = "program") -> str:
         _section("Kernels", "Click a column to sort by it.", _table(profile)),
         *_device_regions(profile),
         _section("Arena", "What is where while a region of kernels runs, the largest region drawn.",
-                 *(element("p", escape(each.summary() + ".")) for each in profile.arenas),
+                 *(element("p", escaped(each.summary() + ".")) for each in profile.arenas),
                  arena_plot(profile) or _nothing("Nothing is planned.")),
     ]  # fmt: skip
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     style, script = f"<style>{_file('page.css')}</style>", f"<script>{_file('page.js')}</script>"
-    title = element("title", escape(f"relay profile: {name}"))
+    title = element("title", escaped(f"relay profile: {name}"))
     body = "".join(sections)
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}{title}{style}</head>\n<body>{body}{script}</body></html>\n'
 
@@ -59,11 +59,11 @@ def _file(name: str) -> str:
 
 
 def _section(heading: str, text: str, *parts: str) -> str:
-    return element("section", element("h2", escape(heading)), element("p", escape(text)), *parts)
+    return element("section", element("h2", escaped(heading)), element("p", escaped(text)), *parts)
 
 
 def _nothing(text: str) -> str:
-    return element("p", escape(text), class_="nothing")
+    return element("p", escaped(text), class_="nothing")
 
 
 def _why_no_plot(profile: ProgramProfile) -> str:
@@ -83,22 +83,22 @@ def _summary(profile: ProgramProfile) -> str:
         ("constants", bytes_text(profile.constant_bytes)),
         ("threads", str(profile.threads)),
     ]
-    cards = [element("div", element("b", escape(value)), element("span", escape(what))) for what, value in facts]
+    cards = [element("div", element("b", escaped(value)), element("span", escaped(what))) for what, value in facts]
     lines = [f"relay {VERSION}, {profile.target}", roofline_line(profile.roofline, profile.threads)]
-    small = element("p", "<br>".join(map(escape, lines)), class_="small")
+    small = element("p", "<br>".join(map(escaped, lines)), class_="small")
     return element("div", *cards, class_="cards") + small
 
 
 def _legend() -> str:
     return element(
         "p",
-        *(element("span", element("i", class_=key), escape(text)) for key, text in FAMILIES.items()),
+        *(element("span", element("i", class_=key), escaped(text)) for key, text in FAMILIES.items()),
         class_="legend",
     )
 
 
 def _table(profile: ProgramProfile) -> str:
-    head = "".join(element("th", escape(name), class_="number" if name in _NUMBERS else "name") for name in HEADER)
+    head = "".join(element("th", escaped(name), class_="number" if name in _NUMBERS else "name") for name in HEADER)
     values: list[KernelProfile | None] = [*profile.by_time, None]
     rows = [_row(profile, kernel, cells) for kernel, cells in zip(values, profile.cells()[:-1], strict=True)]
     return element("table", element("thead", element("tr", head)), element("tbody", *rows), id="kernels")
@@ -109,7 +109,7 @@ def _device_regions(profile: ProgramProfile) -> list[str]:
     rows = [REGION_HEADER, *(each.cells() for each in profile.device_regions)]
     kinds = [("name" if column < NAMES else "number") for column in range(len(REGION_HEADER))]
     head, *body = (
-        element("tr", *(element(tag, escape(cell), class_=kind) for cell, kind in zip(row, kinds, strict=True)))
+        element("tr", *(element(tag, escaped(cell), class_=kind) for cell, kind in zip(row, kinds, strict=True)))
         for tag, row in zip(("th", *["td"] * len(profile.device_regions)), rows, strict=True)
     )
     text = "What devices run as a whole; what they launch and move is among the kernels."
@@ -122,14 +122,14 @@ def _row(profile: ProgramProfile, kernel: KernelProfile | None, cells: tuple[str
     kind, name = ("call", CONTROL) if kernel is None else (family(kernel), kernel.name)
     operators = "" if kernel is None else described(kernel)
     parts = [
-        element("td", element("i", class_=kind), escape(name), class_="name"),
-        element("td", escape(operators), class_="name"),
+        element("td", element("i", class_=kind), escaped(name), class_="name"),
+        element("td", escaped(operators), class_="name"),
     ]
     for column, cell in zip(_NUMBERS, cells[2:], strict=True):
         bar = ""
         if column == "share":
             bar = element("s", style=f"width:{100 * profile.share(seconds):.2f}%", class_=kind)
-        parts.append(element("td", bar, escape(cell), data_value=_number(cell), class_="number"))
+        parts.append(element("td", bar, escaped(cell), data_value=_number(cell), class_="number"))
     return element("tr", *parts, data_kernel=name)
 
 

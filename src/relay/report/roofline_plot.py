@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from relay.base.frozen import frozen
+from relay.base.markup import element
 from relay.report.families import described, family
-from relay.report.svg import drawing, element, label, title
+from relay.report.svg import drawing, label, title
 from relay.runtime.profile.program_profile import KernelProfile, ProgramProfile
 from relay.runtime.profile.roofline import Roofline
 

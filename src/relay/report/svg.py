@@ -1,31 +1,18 @@
-"""Drawing: elements of SVG and HTML as text, everything escaped."""
+"""Drawing: what pictures are made of, and numbers for people."""
 
 from __future__ import annotations
 
-from html import escape
-
-
-def element(tag: str, *children: str, **attributes: object) -> str:
-    """An element around finished text. `_` in names of attributes is `-`, and one at the end is dropped.
-
-    >>> element("rect", title("a < b"), x=1.25, stroke_width=2, class_="bar")
-    '<rect x="1.25" stroke-width="2" class="bar"><title>a &lt; b</title></rect>'
-    """
-    words = [tag]
-    for name, value in attributes.items():
-        shown = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-        words.append(f'{name.rstrip("_").replace("_", "-")}="{escape(shown)}"')
-    return f"<{' '.join(words)}>{''.join(children)}</{tag}>"
+from relay.base.markup import element, escaped
 
 
 def title(text: str) -> str:
     """What a browser shows when the pointer rests on the element around it."""
-    return element("title", escape(text))
+    return element("title", escaped(text))
 
 
 def label(x: float, y: float, text: str, anchor: str = "start", **attributes: object) -> str:
     """A line of text at a point."""
-    return element("text", escape(text), x=x, y=y, text_anchor=anchor, **attributes)
+    return element("text", escaped(text), x=x, y=y, text_anchor=anchor, **attributes)
 
 
 def drawing(width: int, height: int, *children: str, **attributes: object) -> str:

@@ -11,10 +11,11 @@ from typing import Any, NoReturn, TypeAlias
 from relay.base.arguments import PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
+from relay.base.markup import element, escaped, table
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.elf import ELF_MAGIC
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec
-from relay.runtime.artefact.nesting import shown_entry
+from relay.runtime.artefact.nesting import shown_entry, shown_result
 from relay.runtime.call.entry_point import EntryPoint, Result
 from relay.runtime.call.heap_calls import HeapCalls
 from relay.runtime.call.native import NativeCode, load_artefact_code
@@ -165,11 +166,22 @@ class Executable:
         )
 
     def __repr__(self) -> str:
+        return f"<relay executable: {shown_entry(self.entry)}; {self._sizes()}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: a row for each input and output."""
+        rows = [("input", *str(each).split(": ", 1)) for each in self.inputs]
+        rows += [("output", *str(each).split(": ", 1)) for each in self.outputs]
+        rows += [] if self.outputs else [("output", "", shown_result(self.entry))]
+        sizes = element("p", escaped(f"relay executable: {self._sizes()}"))
+        return sizes + table(("", "name", "type"), rows, names=3)
+
+    def _sizes(self) -> str:
         parts = [f"{len(self.manifest.kernels)} kernels"]
         if self.artefact is not None:
             parts.append(f"{sum(map(len, self.artefact.objects)) / 1e6:.1f} MB of code")
             parts.append(f"{self.artefact.constants.nbytes / 1e6:.1f} MB of constants")
-        return f"<relay executable: {shown_entry(self.entry)}; {', '.join(parts)}>"
+        return ", ".join(parts)
 
 
 def instantiate(

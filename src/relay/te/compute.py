@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar, overload
 
 from relay.arith.expr import IntExpr
+from relay.base.arguments import CALLABLE, Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.te.body_check import BodyPart, check_body
@@ -20,6 +21,7 @@ from relay.tir.stmt import Stmt
 
 Attributes: TypeAlias = tuple[tuple[str, str | int], ...]
 Part = TypeVar("Part")
+_SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value},)" if isinstance(value, int) else "")
 
 
 def placeholder(shape: Sequence[IntExpr], dtype: DType | str = DType.FLOAT32, name: str = "input") -> Tensor:
@@ -56,7 +58,7 @@ def compute(
     The parameters of `body` name the axes (`*indices` names them i0, i1, …). Arithmetic on floats narrower than 32
     bits is done in float32 and rounded once. `ranks`, for a body that gives the components of one reduction, says how
     many leading axes each result has: attention's running maximum and sum have one axis less than its output, and are
-    updated once for a whole row of it. Raises `RelayError` (`compute-rank`, `compute-mixed-body`,
+    updated once for a whole row of it. Raises `RelayError` (`compute-body`, `compute-rank`, `compute-mixed-body`,
     `compute-ranks`, `compute-inside-reduction`, `compute-reduce-axis`).
 
     >>> from relay import te
@@ -64,6 +66,8 @@ def compute(
     >>> te.compute((4,), lambda i: te.sum(a[i, k], axis=k), name="row_sum")
     row_sum[4]
     """
+    expect(shape, _SHAPE, f"the shape of compute `{name}`")
+    expect(body, CALLABLE, f"the body of compute `{name}`")
     axes = tuple(Axis(axis, extent) for axis, extent in zip(_axis_names(body, len(shape), name), shape, strict=True))
     result = body(*axes)
     check_body(result if isinstance(result, tuple) else (result,), axes, name)

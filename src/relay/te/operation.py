@@ -5,13 +5,14 @@ operation ::= Placeholder | Compute | Scan | Extern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import TypeAlias, Union, assert_never
 
 from relay.arith.expr import Atom, IntExpr, Symbol, children, map_leaves
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.base.graph import post_order
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value, ValueBase
@@ -249,3 +250,17 @@ def input_tensors(operation: Operation) -> tuple[Tensor, ...]:
             return inputs
         case _:
             assert_never(operation)
+
+
+def inputs_of(outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The placeholders that tensors are computed from, in the order in which the expressions speak of them.
+
+    >>> from relay import te
+    >>> a, b = (te.placeholder((4,), "float32", name) for name in "ab")
+    >>> inputs_of([te.compute((4,), lambda i: b[i] - a[i])])
+    (b[4], a[4])
+    """
+    tensors = post_order(outputs, lambda tensor: input_tensors(tensor.operation))
+    scans = [each.operation for each in tensors if isinstance(each.operation, Scan)]
+    inside = {state for each in scans for state in each.state}
+    return tuple(each for each in tensors if isinstance(each.operation, Placeholder) and each not in inside)

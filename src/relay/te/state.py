@@ -125,7 +125,9 @@ class Stage(Named):
     claims: tuple[str, ...] = ()
     """Loops each iteration of which asks for what it writes."""
     queue: str | None = None
-    """What the stage is issued to."""
+    """What the stage is issued to,"""
+    issued_at: str = ""
+    """the loop each iteration of which is an operation of its own; empty where all of it is one."""
     double_buffered: bool = False
     """Whether an iteration of the loop that it is computed at finds it computed, and computes it for the next one."""
     gap: Gap | None = None

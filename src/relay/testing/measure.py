@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from relay.base.frozen import frozen
 
@@ -50,14 +51,23 @@ def quartiles(values: Sequence[float]) -> tuple[float, float]:
     return ordered[quarter], ordered[-1 - quarter]
 
 
+class Candidate(Protocol):
+    """What takes turns in a process of its own, and reads the clock there."""
+
+    def turn(self) -> float:
+        """Seconds of a call, the mean of those of a turn."""
+        ...
+
+
 def interleaved(
-    candidates: Mapping[str, Callable[[], object]],
+    candidates: Mapping[str, Callable[[], object] | Candidate],
     seconds: float = 4.0,
     rounds: int | None = None,
     warm_ups: int = 3,
     rests: bool = False,
 ) -> dict[str, Timing]:
-    """Time each candidate in turn, round after round, for about `seconds` in all (or for `rounds` rounds).
+    """Time each candidate in turn, round after round, for about `seconds` in all (or for `rounds` rounds). Candidates
+    are functions, or other processes.
 
     A turn is a call that is not timed, and calls that are, for `TURN_S` at least. With `rests`, for candidates on
     several threads, it begins when this process uses the processor no more: threads of most libraries wait for work by
@@ -66,42 +76,46 @@ def interleaved(
     >>> sorted(interleaved({"a": lambda: None, "b": lambda: None}, rounds=3))
     ['a', 'b']
     """
-    repeats = {name: _repeats(function, warm_ups) for name, function in candidates.items()}
+    turns = {
+        name: Turns(each, rests, warm_ups).turn if callable(each) else each.turn for name, each in candidates.items()
+    }
     round_s = 0.0
-    for name, function in candidates.items():
+    for turn in turns.values():
         started = time.perf_counter()
-        _turn(function, repeats[name], rests)
+        turn()
         round_s += time.perf_counter() - started
     count = rounds if rounds is not None else max(5, min(1000, int(seconds / max(round_s, 1e-7))))
     samples: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(count):
         names = list(candidates) if number % 2 == 0 else list(candidates)[::-1]
         for name in names:
-            samples[name].append(_turn(candidates[name], repeats[name], rests))
+            samples[name].append(turns[name]())
     return {name: Timing(statistics.median(s), min(s), tuple(s)) for name, s in samples.items()}
 
 
-def _repeats(function: Callable[[], object], warm_ups: int) -> int:
-    """How many calls fill a turn."""
-    for _ in range(warm_ups):
+class Turns:
+    """The turns of a function in this process. With `rests` they begin when its threads wait."""
+
+    def __init__(self, function: Callable[[], object], rests: bool = False, warm_ups: int = 3) -> None:
+        self.function, self.rests = function, rests
+        for _ in range(warm_ups):
+            function()
+        started = time.perf_counter()
         function()
-    started = time.perf_counter()
-    function()
-    return max(1, int(TURN_S / max(time.perf_counter() - started, 1e-7)))
+        self.repeats = max(1, int(TURN_S / max(time.perf_counter() - started, 1e-7)))
+
+    def turn(self) -> float:
+        """Seconds of a call."""
+        if self.rests:
+            rest()
+        self.function()  # not timed: caches and threads are warm afterwards
+        started = time.perf_counter()
+        for _ in range(self.repeats):
+            self.function()
+        return (time.perf_counter() - started) / self.repeats
 
 
-def _turn(function: Callable[[], object], repeats: int, rests: bool) -> float:
-    """Seconds of a call."""
-    if rests:
-        _rest()
-    function()  # not timed: caches and threads are warm afterwards
-    started = time.perf_counter()
-    for _ in range(repeats):
-        function()
-    return (time.perf_counter() - started) / repeats
-
-
-def _rest() -> None:
+def rest() -> None:
     """Wait until the threads of this process wait too."""
     begin = time.perf_counter()
     while time.perf_counter() - begin < _LONGEST_REST_S:

@@ -204,7 +204,7 @@ def _build(owner: str, declared: type[Attributes], written: Mapping[str, tuple[o
                 rule="bad-attribute",
                 message=f"attribute `{name}` of {owner} is of another type",
                 span=span,
-                expected=_show_hint(hints[name]),
+                expected=show_hint(hints[name]),
                 found=show_value(value, TypeNames()),
             ) from None
     for field in fields(declared):
@@ -212,7 +212,7 @@ def _build(owner: str, declared: type[Attributes], written: Mapping[str, tuple[o
             raise RelayError(
                 rule="missing-attribute",
                 message=f"{owner} needs the attribute `{field.name}`",
-                expected=f"{field.name}={_show_hint(hints[field.name])}",
+                expected=f"{field.name}={show_hint(hints[field.name])}",
             )
     return declared(**cast("dict[str, Any]", values))
 
@@ -335,17 +335,17 @@ _COERCIONS: tuple[tuple[type, Callable[[object, type], object]], ...] = (
 )
 
 
-def _show_hint(hint: object) -> str:
+def show_hint(hint: object) -> str:
     """A declared type in the words of the text format."""
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
     if get_origin(hint) in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(map(_show_hint, get_args(hint))))
+        return " or ".join(dict.fromkeys(map(show_hint, get_args(hint))))
     if get_origin(hint) is tuple:
         parts = get_args(hint)
         if len(parts) == 2 and parts[1] is Ellipsis:
-            return f"[{_show_hint(parts[0])}, ...]"
-        return f"[{', '.join(map(_show_hint, parts))}]"
+            return f"[{show_hint(parts[0])}, ...]"
+        return f"[{', '.join(map(show_hint, parts))}]"
     if hint is DType:
         return "an element type"
     if isinstance(hint, type) and issubclass(hint, Node):

@@ -173,7 +173,9 @@ def read_json(text: str, what: str) -> object:
     except RecursionError:
         raise RelayError(rule="bad-json", message=f"the JSON of {what} is nested too deep") from None
     except ValueError as error:
-        raise RelayError(rule="bad-json", message=f"{what} is not JSON: {error}") from None
+        raise RelayError(
+            rule="bad-json", message=f"{what} is not JSON: {error}", expected="JSON, as relay.save_json writes it"
+        ) from None
 
 
 METADATA_CONSTANTS = "relay.Constant"

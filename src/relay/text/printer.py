@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
+from relay.base.arguments import FLAG, Kind, takes
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.base.trampoline import run
 from relay.ir.attributes import Attributes
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
+    EXPRESSION,
     Call,
     Constant,
     Constructor,
@@ -52,6 +54,10 @@ VERSION = '#[version = "0.0.5"]'
 Steps = Generator[Any, Any, None]
 
 
+_PROGRAM = Kind((IRModule, *EXPRESSION.types), "a module or an expression")
+
+
+@takes(program=_PROGRAM, show_meta_data=FLAG, show_types=FLAG)
 def astext(program: IRModule | Expr, show_meta_data: bool = True, show_types: bool = True) -> str:
     """`program` as text. Without `show_meta_data` tensors are named but not shown, and the text does not parse back.
     With `show_types` inferred types stand in comments behind calls.

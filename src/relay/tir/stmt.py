@@ -5,12 +5,14 @@ stmt ::= For | Store | LetValue | Sequence | If | Allocate | Evaluate | Issue
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from enum import StrEnum
-from typing import TypeAlias, Union
+from typing import ClassVar, TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
+from relay.base.printed import Printed
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Value, ValueVar
 from relay.tir.hierarchy import PLAIN, Hierarchy
@@ -109,8 +111,8 @@ class Issue:
 Stmt: TypeAlias = Union[For, Store, LetValue, Sequence, If, Allocate, Evaluate, Issue]
 
 
-@frozen(eq=False)
-class PrimFunc:
+@frozen(eq=False, repr=False)
+class PrimFunc(Printed):
     """One kernel. Buffers do not alias, unless `may_alias` pairs an output with an input it may be written onto
     (element for element). Extents that are symbols come as int64 arguments after the buffers.
 
@@ -125,6 +127,11 @@ class PrimFunc:
     body: Stmt
     attributes: tuple[tuple[str, str | int], ...] = field(default=())
     hierarchy: Hierarchy = PLAIN
+    printer: ClassVar[Callable[[PrimFunc], str] | None] = None
+
+    def __str__(self) -> str:
+        """The loops, as text; `relay.tir.text` hands in the printer."""
+        return object.__repr__(self) if PrimFunc.printer is None else PrimFunc.printer(self).rstrip()
 
     @property
     def inputs(self) -> tuple[Buffer, ...]:

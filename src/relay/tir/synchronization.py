@@ -2,7 +2,8 @@
 
 `barrier.block`: every thread of a block waits here for all others of it; what they have written is seen behind it.
 `signal.loaded`, issued to a queue: one more of this signal is there when all that was issued to the queue before is
-done. `await.loaded(2)`: the thread waits until there are two of it, and takes them. Copies that are committed in
+done. `await.loaded(2)`: the thread waits until there are two of it, and takes them; how many may be an expression of
+extents. Copies that are committed in
 groups, barriers in memory that count arrivals, and queues of an accelerator that depend on each other are cases of it.
 `atomic.add(s[i], x)`: `s[i] = s[i] + x`, at once: no other thread reads or writes the element in between. Likewise with
 `minimum` and `maximum`. In which order threads update an element is not known.
@@ -28,7 +29,7 @@ class Await:
     """The thread takes `count` of a signal."""
 
     signal: str
-    count: int
+    count: IntExpr
 
 
 def barrier(level: str) -> Evaluate:
@@ -67,19 +68,20 @@ def signal_name(issue: Issue) -> str | None:
             return None
 
 
-def await_signals(name: str, count: int) -> Evaluate:
+def await_signals(name: str, count: IntExpr) -> Evaluate:
     """The thread waits for `count` signals of that name, and takes them.
 
     >>> awaited(await_signals("loaded", 2))
     Await(signal='loaded', count=2)
     """
-    return Evaluate(Call(_AWAIT + name, (imm(count, DType.INT32),), DType.INT32))
+    number = imm(count, DType.INT32) if isinstance(count, int) else IndexValue(count, DType.INT32)
+    return Evaluate(Call(_AWAIT + name, (number,), DType.INT32))
 
 
 def awaited(statement: Stmt) -> Await | None:
     """What a statement waits for; None for one that waits for no signals."""
     match statement:
-        case Evaluate(Call(name, (Imm(int(count)),))) if name.startswith(_AWAIT):
+        case Evaluate(Call(name, (IndexValue(count) | Imm(int(count)),))) if name.startswith(_AWAIT):
             return Await(name.removeprefix(_AWAIT), count)
         case _:
             return None

@@ -30,6 +30,8 @@ from relay.arith.expr import (
     multiply,
     substitute,
 )
+from relay.arith.prove import Proof, prove_under
+from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
@@ -70,6 +72,7 @@ class Touch:
         return replace(
             self,
             indices=tuple(substitute(index, values) for index in self.indices),
+            loops={symbol: substitute(extent, values) for symbol, extent in self.loops.items()},
             facts=tuple(fact.substitute(values) for fact in self.facts),
         )
 
@@ -154,6 +157,31 @@ def overlap(left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:
         return True
     (keys, _), (other_keys, _) = sides
     return not {*zip(*keys.tolist(), strict=True)}.isdisjoint(zip(*other_keys.tolist(), strict=True))
+
+
+def is_apart(left: Touch, right: Touch, same: frozenset[Symbol], known: Assumptions) -> bool:
+    """Whether two places are proven to be different elements where extents that nobody can count are in their indices:
+    in some axis, by what is known around them and by their facts. Symbols of `same` have one value at both.
+
+    >>> from relay.base.dtypes import DType
+    >>> n, i, k = Symbol("n"), Symbol("i"), Symbol("k")
+    >>> a, known = Buffer("a", (n,), DType.INT32), Assumptions({}).with_loop(k, n)
+    >>> behind, any_time = (Touch(a, (i,), True, {i: n}, facts) for facts in ((Comparison(k + 1, "<=", i),), ()))
+    >>> now, same = Touch(a, (k,), False, {k: n}, ()), frozenset({k, n})
+    >>> is_apart(behind, now, same, known), is_apart(any_time, now, same, known)
+    (True, False)
+    """
+    countable = _countable(left) & _countable(right)
+    pairs = [(a, b) for a, b in zip(left.indices, right.indices, strict=True) if not _symbols_of(a, b) <= countable]
+    if not pairs or any(values_in_index(index) for pair in pairs for index in pair):
+        return False
+    own = {symbol: Symbol(symbol.name) for symbol in left.loops if symbol not in same}
+    for symbol, renamed in own.items():
+        known = known.with_loop(renamed, substitute(left.loops[symbol], own))
+    for symbol, extent in right.loops.items():
+        known = known if symbol in known.ranges else known.with_loop(symbol, extent)
+    known = known.assuming(*(fact.substitute(own) for fact in left.facts), *right.facts)
+    return any(prove_under(Comparison(substitute(a, own), "!=", b), known) is Proof.YES for a, b in pairs)
 
 
 def _sides(
@@ -252,7 +280,7 @@ class _Side:
         symbols = dict.fromkeys((*threads, *common, *sorted(own, key=lambda symbol: symbol.name)))
         extents = {symbol: touch.loops[symbol] for symbol in symbols}
         self._extents = {symbol: extent for symbol, extent in extents.items() if isinstance(extent, int)}
-        self._facts = [fact for fact in touch.facts if _symbols(fact) <= self._extents.keys()]
+        self._facts = [fact for fact in touch.facts if _symbols_of(fact.left, fact.right) <= self._extents.keys()]
         self._threads, self._common, self._parts = threads, common, parts
 
     @property
@@ -275,8 +303,8 @@ class _Side:
         return keys, owner[taken]
 
 
-def _symbols(fact: Comparison) -> set[Symbol]:
-    return {*free_symbols(fact.left), *free_symbols(fact.right)}
+def _symbols_of(left: IntExpr, right: IntExpr) -> set[Symbol]:
+    return {*free_symbols(left), *free_symbols(right)}
 
 
 def values_on(index: IntExpr, grid: Grid) -> Any:

@@ -1,23 +1,32 @@
 """What is under way in a thread's queues at each place of a program: what inserts awaits and what checks them follow
 the program by it, each with an answer of its own to what is found.
 
-A *way* is how a thread may have come to a place: what it has issued and not awaited, in order, and what holds then. A
-loop is followed iteration by iteration, what is under way in terms of the iteration that runs, until no iteration
-begins as none did before.
+A *way* (`ways.py`) is how a thread may have come to a place: what it has issued and not awaited, in order, and what
+holds then. A loop is followed iteration by iteration, what is under way in terms of the iteration that runs, until no
+iteration begins as none did before.
 
     issue load {a[0] = …}; signal             k = 0: {a[0], signal}
     serial k in 8
       if k + 1 < 8: issue load {a[(k + 1) % 2] = …}; signal
       await 1                                  k = 0: {a[(k + 1) % 2], signal};  k = 7: {}
       … = a[k % 2]                             k > 0 begins with {a[k % 2], signal}
+
+A loop that only issues, each time with a signal behind, is one operation in turns, of which so many are done:
+
+    serial i in 4 { issue load {t[i] = …}; signal }     {t[i], signal for 0 <= i < 4}
+    serial k in 4
+      await 1                                  {t[i], signal for k + 1 <= i < 4}
+      … = t[k]                                 k > 0 begins with {t[i], signal for k <= i < 4}
+
+Extents and counts are expressions: with n for 4 the same is said, and what follows from less than numbers is proven.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols
 from relay.arith.prove import Proof, prove_under
@@ -28,62 +37,12 @@ from relay.tir.conditions import facts_unless, facts_when, function_assumptions,
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import awaited, signal_name
-from relay.tir.touches import Extents, Touch, all_touches, overlap, touches
+from relay.tir.touches import Extents, Touch, all_touches, is_apart, overlap, touches
 from relay.tir.traversal import statement_children
+from relay.tir.ways import Entry, Turns, Way, Ways, in_step, is_at_most, merged, told_as
 
 MOST_ROUNDS = 4
 """How many iterations of a loop are followed until they repeat."""
-
-
-@frozen(eq=False)
-class Entry:
-    """An operation in a queue and what it touches, or a signal."""
-
-    queue: str
-    touches: tuple[Touch, ...] = ()
-    signal: str | None = None
-
-    def where(self, values: Mapping[Symbol, IntExpr]) -> Entry:
-        return replace(self, touches=tuple(touch.where(values) for touch in self.touches))
-
-    @property
-    def key(self) -> object:
-        return self.queue, self.signal, tuple((touch.buffer, touch.indices, touch.writes) for touch in self.touches)
-
-
-@frozen(eq=False)
-class Way:
-    """One way to come to a place: what is under way, in the order of issue, and what holds."""
-
-    entries: tuple[Entry, ...] = ()
-    facts: tuple[Comparison, ...] = ()
-
-    def issuing(self, entry: Entry) -> Way:
-        return replace(self, entries=(*self.entries, entry))
-
-    def taking(self, name: str, count: int) -> Way | None:
-        """Behind an await: what the queue has begun with is done. None where so many signals do not come."""
-        places = [place for place, entry in enumerate(self.entries) if entry.signal == name]
-        if len(places) < count:
-            return None
-        last = places[count - 1]
-        queue = self.entries[last].queue
-        left = (entry for place, entry in enumerate(self.entries) if place > last or entry.queue != queue)
-        return replace(self, entries=tuple(left))
-
-    def where(self, values: Mapping[Symbol, IntExpr]) -> Way:
-        entries = tuple(entry.where(values) for entry in self.entries)
-        return Way(entries, tuple(fact.substitute(values) for fact in self.facts))
-
-    def assuming(self, facts: tuple[Comparison, ...]) -> Way:
-        return replace(self, facts=(*self.facts, *(fact for fact in facts if fact not in self.facts)))
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        return tuple(entry.key for entry in self.entries)
-
-
-Ways: TypeAlias = tuple[Way, ...]
 
 
 @frozen(eq=False)
@@ -127,7 +86,7 @@ class Follower(ABC):
         if id(self._func.body) in self._concerned:
             around = Around({}, function_assumptions(self._func))
             ways = self.statement(self._func.body, (Way(),), around)
-            self.ending(self._func.body, ways)
+            self.ending(self._func.body, ways, around)
 
     # --- what others say ----------------------------------------------------------------------------------------------
 
@@ -136,15 +95,21 @@ class Follower(ABC):
         """Something is about to be touched by the thread itself."""
 
     @abstractmethod
-    def issuing(self, issue: Issue, entry: Entry, ways: Ways, around: Around) -> Ways:
-        """Something is about to be issued. The ways behind it."""
+    def issuing(self, issue: Issue | For, entry: Entry, ways: Ways, around: Around) -> Ways:
+        """Something is about to be issued, or in turns by a loop. The ways behind it."""
 
-    def awaiting(self, statement: Stmt, name: str, count: int, ways: Ways) -> Ways:  # noqa: ARG002
+    def looks_into(self, statement: Stmt, found: list[Touch], ways: Ways, around: Around) -> bool:  # noqa: ARG002
+        """Whether what has neither issues nor awaits inside is followed part by part, too."""
+        return False
+
+    def awaiting(self, statement: Stmt, name: str, count: IntExpr, ways: Ways, around: Around) -> Ways:  # noqa: ARG002
         """The ways behind an await; those on which so many signals do not come end there."""
-        return tuple(behind for way in ways if (behind := way.taking(name, count)) is not None)
+        return tuple(behind for way in ways if (behind := way.taking(name, count, around.known)) is not None)
 
     @abstractmethod
-    def ending(self, statement: Stmt, ways: Ways, buffer: Buffer | None = None, behind: bool = True) -> Ways:
+    def ending(
+        self, statement: Stmt, ways: Ways, around: Around, buffer: Buffer | None = None, behind: bool = True
+    ) -> Ways:
         """A buffer is gone behind a statement (or in front of it), or without one the thread is."""
 
     # --- what is under way --------------------------------------------------------------------------------------------
@@ -154,13 +119,13 @@ class Follower(ABC):
         depth = self.hierarchy.depth(touch.buffer.scope.level)
         fixed = (*self._func.symbols, *around.loops)
         same = frozenset(symbol for symbol in fixed if self._depths.get(symbol, 0) <= depth)
-        return any(overlap(touch, now, same) for now in found)
+        return any(overlap(touch, now, same) and not is_apart(touch, now, same, around.known) for now in found)
 
     def under_way(self, way: Way, found: list[Touch], around: Around) -> Iterator[tuple[int, Touch]]:
         """The entries that collide with what is touched, by place, and what of them does."""
         now = [replace(touch, facts=(*touch.facts, *way.facts)) for touch in found]
         for place, entry in enumerate(way.entries):
-            for touch in entry.touches:
+            for touch in entry.left(around.loops):
                 if self.collides(touch, now, around):
                     yield place, touch
                     break
@@ -169,16 +134,26 @@ class Follower(ABC):
         """The ways behind a statement, by those to it."""
         if id(statement) not in self._concerned and not isinstance(statement, Sequence):
             found = list(all_touches(statement, around.loops, (), self.hierarchy))
-            return self.touching(statement, found, ways, around) if found else ways
+            if not found:
+                return ways
+            is_whole = not self.looks_into(statement, found, ways, around)
+            ways = self.touching(statement, found if is_whole else [], ways, around)
+            if is_whole:
+                return ways
         wanted = awaited(statement)
         if wanted is not None:
-            return self.awaiting(statement, wanted.signal, wanted.count, ways)
+            return self.awaiting(statement, wanted.signal, wanted.count, ways, around)
         found = list(touches(statement, around.loops, (), self.hierarchy))
         if found:
             ways = self.touching(statement, found, ways, around)
         match statement:
             case For():
-                return self._loop(statement, ways, around)
+                turns = self.in_turns(statement, around)
+                return (
+                    self._loop(statement, ways, around)
+                    if turns is None
+                    else self.issuing(statement, turns, ways, around)
+                )
             case Sequence(statements):
                 for part in statements:
                     ways = self.statement(part, ways, around)
@@ -188,7 +163,7 @@ class Follower(ABC):
             case LetValue(body=body):
                 return self.statement(body, ways, around)
             case Allocate(buffer, body):
-                return self.ending(body, self.statement(body, ways, around), buffer)
+                return self.ending(body, self.statement(body, ways, around), around, buffer)
             case Issue(queue, body):
                 inside = tuple(all_touches(body, around.loops, (), self.hierarchy))
                 return self.issuing(statement, Entry(queue, inside, signal_name(statement)), ways, around)
@@ -197,6 +172,23 @@ class Follower(ABC):
             case _:
                 assert_never(statement)
 
+    def in_turns(self, loop: For, around: Around) -> Entry | None:
+        """A loop that only issues, an operation and a signal at a time, to a queue that keeps their order."""
+        match loop:
+            case For(body=Sequence((Issue(queue) as issue, Issue(other) as behind)), kind=LoopKind.SERIAL):
+                name = signal_name(behind)
+            case _:
+                return None
+        if name is None or queue != other or signal_name(issue) is not None:
+            return None
+        return self.turns_of(loop, issue, name, around)
+
+    def turns_of(self, loop: For, issue: Issue, name: str, around: Around) -> Entry | None:
+        if not self.hierarchy.queue(issue.queue).ordered or not is_at_most(0, loop.extent, around.known):
+            return None
+        touched = tuple(all_touches(issue.body, around.inside(loop).loops, (), self.hierarchy))
+        return Entry(issue.queue, touched, name, Turns(loop.variable, loop.extent))
+
     def _if(self, statement: If, ways: Ways, around: Around) -> Ways:
         first = self._possible(ways, facts_when(statement.condition), around)
         second = self._possible(ways, facts_unless(statement.condition), around)
@@ -204,31 +196,35 @@ class Follower(ABC):
             first = self.statement(statement.then, first, around)
         if second and statement.otherwise is not None:
             second = self.statement(statement.otherwise, second, around)
-        return _merged((*first, *second))
+        return merged((*first, *second))
 
     def _possible(self, ways: Iterable[Way], facts: tuple[Comparison, ...], around: Around) -> Ways:
-        """The ways on which these hold too."""
+        """The ways on which these hold too; turns that are all done are gone there."""
         found = (way.assuming(facts) for way in ways)
-        return tuple(way for way in found if not _contradicts(way.facts, around.known))
+        return tuple(way.settled(around.known) for way in found if not _contradicts(way.facts, around.known))
 
     def _loop(self, loop: For, ways: Ways, around: Around) -> Ways:
         inside, k = around.inside(loop), loop.variable
         if loop.kind is LoopKind.THREAD:
             self._depths[k] = self.hierarchy.depth(self.hierarchy.thread(loop.thread).level)
-            ways = self.ending(loop, ways, behind=False)
-            return self.ending(loop.body, self.statement(loop.body, ways, inside))
-        behind = () if isinstance(loop.extent, int) and loop.extent > 0 else ways
-        begun: set[object] = set()
+            ways = self.ending(loop, ways, around, behind=False)
+            return self.ending(loop.body, self.statement(loop.body, ways, inside), inside)
+        passed_by = self._possible(ways, (Comparison(loop.extent, "<=", 0),), around)
+        behind: Ways = ()
+        begun: Ways = ()  # of iterations behind the first, of which other things hold
         heads = self._possible(ways, (Comparison(k, "==", 0),), inside)
-        for _ in range(MOST_ROUNDS):
-            begun.update(way.key for way in heads)
+        for number in range(MOST_ROUNDS):
             ends = self.statement(loop.body, heads, inside)
+            if number == 0:
+                ends = tuple(in_step(way, heads, k) for way in ends)
+            else:
+                begun = (*begun, *heads)
             last = (way.where({k: add(loop.extent, -1)}) for way in ends)
             behind = (*behind, *self._possible(last, (), around))
             heads = self._next(ends, k, inside)
-            heads = tuple(way for way in heads if way.key not in begun)
+            heads = tuple(way for way in heads if not any(map(way.is_case_of, begun)))
             if not heads:
-                return _merged(behind)
+                return merged((*behind, *(told_as(way, behind, around.known) for way in passed_by)))
         raise TooManyWays(loop)
 
     def _next(self, ends: Ways, k: Symbol, inside: Around) -> Ways:
@@ -236,7 +232,7 @@ class Follower(ABC):
         later = Comparison(1, "<=", k)
         found = self._possible((way.where({k: add(k, -1)}) for way in ends), (later,), inside)
         kept = (replace(way, facts=tuple(x for x in way.facts if x == later or not _is_of(x, k))) for way in found)
-        return _merged(kept)
+        return merged(kept)
 
 
 def _is_of(fact: Comparison, symbol: Symbol) -> bool:
@@ -247,13 +243,3 @@ def _contradicts(facts: tuple[Comparison, ...], known: Assumptions) -> bool:
     """Whether the facts refute one of them."""
     assumed = known.assuming(*facts)
     return any(prove_under(negated(fact), assumed) is Proof.YES for fact in facts)
-
-
-def _merged(ways: Iterable[Way]) -> Ways:
-    """Ways with the same under way as one, on which holds what holds on all of them."""
-    found: dict[tuple[object, ...], Way] = {}
-    for way in ways:
-        known = found.get(way.key)
-        facts = way.facts if known is None else tuple(fact for fact in known.facts if fact in way.facts)
-        found[way.key] = replace(way, facts=facts)
-    return tuple(found.values())

@@ -16,8 +16,8 @@ from relay.transform.algorithms.combine_parallel_batch_matmul import (
 from relay.transform.algorithms.combine_parallel_conv2d import CombineParallelConv2D as CombineParallelConv2D
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense as CombineParallelDense
 from relay.transform.algorithms.conv2d_to_winograd import Conv2DToWinograd as Conv2DToWinograd
-from relay.transform.algorithms.conv2d_to_winograd import ConvolutionExtents as ConvolutionExtents
 from relay.transform.algorithms.decompose_conv_transpose import DecomposeConvTranspose as DecomposeConvTranspose
+from relay.transform.algorithms.join_sums_of_products import JoinSumsOfProducts as JoinSumsOfProducts
 from relay.transform.algorithms.legalize import Legalize as Legalize
 from relay.transform.algorithms.pack_dot_products import PackDotProducts as PackDotProducts
 from relay.transform.algorithms.pack_dot_products import PackedDotProducts as PackedDotProducts
@@ -25,6 +25,7 @@ from relay.transform.algorithms.recognize_attention import RecognizeAttention as
 from relay.transform.algorithms.to_mixed_precision import ToMixedPrecision as ToMixedPrecision
 from relay.transform.batching import AutoBatch as AutoBatch
 from relay.transform.devices.plan_devices import PlanDevices as PlanDevices
+from relay.transform.framework.context import ConvolutionExtents as ConvolutionExtents
 from relay.transform.framework.context import ConvolutionWeights as ConvolutionWeights
 from relay.transform.framework.context import FusionLimits as FusionLimits
 from relay.transform.framework.context import LayoutPreferences as LayoutPreferences
@@ -76,6 +77,8 @@ from relay.transform.functions.specialize_functions import SpecializeFunctions a
 from relay.transform.fusion import FuseOps as FuseOps
 from relay.transform.fusion.defuse_ops import DefuseOps as DefuseOps
 from relay.transform.gradients.apply_transformations import ApplyTransformations as ApplyTransformations
+from relay.transform.gradients.gradient import FirstOrderGradient as FirstOrderGradient
+from relay.transform.gradients.gradient import LazyGradientInit as LazyGradientInit
 from relay.transform.gradients.gradient import gradient as gradient
 from relay.transform.layout.alter_op_layout import AlterOpLayout as AlterOpLayout
 from relay.transform.layout.convert_layout import ConvertLayout as ConvertLayout

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from relay.ir.module import IRModule
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense
+from relay.transform.algorithms.join_sums_of_products import JoinSumsOfProducts
 from relay.transform.algorithms.recognize_attention import RecognizeAttention
 from relay.transform.batching import AutoBatch
 from relay.transform.framework.context import PassContext
@@ -57,6 +58,7 @@ BEFORE_RULES = (
     FoldScaleAxis,
     RecognizeAttention,
     SimplifyExpr,
+    JoinSumsOfProducts,
     CombineParallelDense(to_batch=False),
     CanonicalizeCast,
 )
@@ -74,12 +76,14 @@ RULES = (AlterOpLayout,)
 """What makes it what the target has kernels for, where a target has no rules of its own."""
 
 FOR_NATIVE_CODE = (
+    EliminateCommonSubexpr,
     EtaExpand(expand_constructor=False, expand_global_var=False, expand_operator=True),
     FoldConstant,
     FuseOps,
     ToANormalForm,
 )
-"""What lowering needs. An operator that is still a value is made a function: kernels are made of calls."""
+"""What lowering needs; what several operators want in one layout is laid out once. An operator that is still a value is
+made a function: kernels are made of calls."""
 
 
 def level(number: int, rules: Sequence[Pass] = RULES) -> Sequential:

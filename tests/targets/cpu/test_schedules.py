@@ -292,3 +292,10 @@ def test_caches_of_unknown_sizes_are_usual_ones() -> None:
     stated = f"{named} -l1-bytes={l1} -l2-bytes={l2} -l3-bytes={l3}"
     (one,), (other,) = (compile_stages(function, target, opt_level=3).kernels for target in (named, stated))
     assert one.schedule() == other.schedule()
+
+
+def test_sums_of_what_has_no_inputs() -> None:
+    """A group whose parts are made of nothing but extents is no product of matrices."""
+    x = relay.var("x", shape=("n", 3))
+    total = relay.sum(relay.ones((x.checked_type.shape[0], 3), "float32"), axis=0)
+    assert relay.build(relay.Function([x], total))(np.zeros((4, 3), np.float32)).tolist() == [4, 4, 4]

@@ -44,3 +44,34 @@ def @main(%n: int32, %x: {state}, %w: {weight}) {{
   @cell(%n, %x, zeros_like(%x), zeros_like(%x), %w)
 }}
 """)
+
+
+def lstm_in_data(batch: int, size: int) -> relay.IRModule:
+    """The same cell, whose state is in data that a closure makes anew; all states are listed, and the list is added
+    up."""
+    state, weight = f"Tensor[({batch}, {size}), float32]", f"Tensor[({4 * size}, {2 * size}), float32]"
+    return relay.parse(f"""#[version = "0.0.5"]
+type State {{ State({state}, {state}) }}
+type States {{ First(State), Then(State, States) }}
+def @states(%i: int32, %step: fn (State) -> State, %s: State) -> States {{
+  if (%i == 0) {{ First(%s) }} else {{ Then(%s, @states(%i - 1, %step, %step(%s))) }}
+}}
+def @total(%all: States, %sum: {state}) -> {state} {{
+  match (%all) {{
+    First(State(%h, _)) => {{ add(%sum, %h) }},
+    Then(State(%h, _), %rest) => {{ @total(%rest, add(%sum, %h)) }}
+  }}
+}}
+def @main(%n: int32, %x: {state}, %w: {weight}) {{
+  let %step = fn (%s: State) -> State {{
+    match (%s) {{
+      State(%h, %c) => {{
+        let %g = split(nn.dense(concatenate((%x, %h), axis=1), %w), indices_or_sections=4, axis=1);
+        let %next = add(multiply(sigmoid(%g.0), %c), multiply(sigmoid(%g.1), tanh(%g.2)));
+        State(multiply(sigmoid(%g.3), tanh(%next)), %next)
+      }}
+    }}
+  }};
+  @total(@states(%n, %step, State(zeros_like(%x), zeros_like(%x))), %x)
+}}
+""")

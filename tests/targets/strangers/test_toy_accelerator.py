@@ -13,6 +13,8 @@ import relay
 from relay import te
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
+from relay.runtime.devices.device import StartedLaunch
+from relay.tir.passes.insert_awaits import insert_awaits
 from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
 from relay.tir.verification.verifier import verify
@@ -101,6 +103,85 @@ def test_copies_overlap_with_products(device, monkeypatch):
     for result in results:
         np.testing.assert_array_equal(result, results[0])
     np.testing.assert_allclose(results[0], inputs[0] @ inputs[1].T, rtol=1e-4, atol=1e-5)
+
+
+MODULES = ("kernels", "schedules", "writing", "instructions")
+
+
+def test_products_begin_when_the_first_of_many_tiles_is_there(device):
+    """The tiles of one factor are fetched for all products of a sum, one by one, as the queue takes them: each product
+    awaits its own."""
+    kernels, schedules, writing, instructions = map(
+        importlib.import_module, (f"toy_accelerator.{each}" for each in MODULES)
+    )
+    a, b = te.placeholder((3, 8, 8), "float32", "a"), te.placeholder((3, 8, 8), "float32", "b")
+    t, k = te.reduce_axis(3, "t"), te.reduce_axis(8, "k")
+    c = te.compute((8, 8), lambda i, j: te.sum(a[t, i, k] * b[t, j, k], axis=(t, k)), name="c")
+    numbers = normal(3, 8, 8, seed=31), normal(3, 8, 8, seed=32), np.zeros((8, 8), np.float32)
+    cycles: list[int] = []
+    awaits: list[list[int]] = []
+    for in_turns in (False, True):
+        s = te.ScheduleBuilder(c, kernels.MACHINE)
+        sums = s.cache_write("c", schedules.ACCUMULATOR)
+        rows, columns, _, _ = s.tile("c", "i", "j", 8, 8)
+        s.compute_at(sums, "c", columns)
+        s.reorder(sums, "t", "i", "j", "k")
+        panel = s.cache_read("a", schedules.INPUTS, (sums,))
+        s.compute_at(panel, "c", rows)
+        if in_turns:
+            s.issue_to(panel, schedules.QUEUE, s.loops(panel)[0])
+        s.compute_at(s.cache_read("b", schedules.INPUTS, (sums,)), sums, "t")
+        s.tensorize(sums, "i", schedules.GEMM)
+        func = te.lower(c, [a, b], s.steps, "panel", kernels.ToyAcceleratorKernels.intrinsics, kernels.MACHINE)
+        assert verify(func) == ()
+        program = instructions.decode(instructions.encode(writing.written(func, {})))
+        awaits.append([each.count for each in program.instructions if type(each).__name__ == "Await"])
+        device.cycles = 0
+        memory = tuple(memoryview(each.reshape(-1).view(np.uint8)) for each in numbers)
+        device.run(program, StartedLaunch("panel", (1, 1, 1), (1, 1, 1), 0, memory, ()))
+        cycles.append(device.cycles)
+        np.testing.assert_allclose(numbers[2], np.einsum("tik,tjk->ij", *numbers[:2]), rtol=1e-4, atol=1e-5)
+    assert awaits == [[], [1, 1, 1]]
+    assert cycles[0] - cycles[1] > 64, "the copies of two of three tiles are done while the core loads and multiplies"
+
+
+PANEL = """primfunc panel(a: float32[n, 8, 8], b: float32[n, 8, 8]) -> (c: float32[8, 8]) symbols (n) {
+  alloc sums: float32[8, 8] accumulator {
+    serial i0 in 8 { serial j0 in 8 { sums[i0, j0] = float32(0.0); } }
+    alloc tiles: float32[3, 8, 8] inputs {
+      serial r in EXTENT { COPY { serial i1 in 8 { serial j1 in 8 { tiles[r, i1, j1] = a[r, i1, j1]; } } } }
+      serial t in EXTENT {
+        alloc other: float32[1, 8, 8] inputs {
+          serial i2 in 8 { serial j2 in 8 { other[0, i2, j2] = b[t, i2, j2]; } }
+          evaluate call("toy.gemm", float32, sums[0, 0], tiles[t, 0, 0], other[0, 0, 0]);
+        }
+      }
+    }
+    serial i3 in 8 { serial j3 in 8 { c[i3, j3] = sums[i3, j3]; } }
+  }
+}"""
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 3])
+def test_products_begin_when_the_first_tile_is_there_however_many_a_call_has(device, tiles):
+    """Awaits of a number that only a call knows let as much overlap as those of a constant."""
+    kernels, writing = (importlib.import_module(f"toy_accelerator.{each}") for each in ("kernels", "writing"))
+    numbers = normal(tiles, 8, 8, seed=41), normal(tiles, 8, 8, seed=42), np.zeros((8, 8), np.float32)
+    cycles: list[int] = []
+    for copy, extent in (("serial once in 1", "min(n, 3)"), ("issue fetch", "min(n, 3)"), ("issue fetch", str(tiles))):
+        text = PANEL.replace("COPY", copy).replace("EXTENT", extent)
+        func = insert_awaits(parse_primfunc(text, hierarchy=kernels.MACHINE))
+        if extent == "min(n, 3)":
+            assert verify(func) == ()
+        program = writing.written(func, dict.fromkeys(func.symbols, tiles))
+        device.cycles = 0
+        memory = tuple(memoryview(each.reshape(-1).view(np.uint8)) for each in numbers)
+        device.run(program, StartedLaunch("panel", (1, 1, 1), (1, 1, 1), 0, memory, ()))
+        cycles.append(device.cycles)
+        np.testing.assert_allclose(numbers[2], np.einsum("tik,tjk->ij", *numbers[:2]), rtol=1e-4, atol=1e-5)
+    by_the_core, of_symbol, of_constant = cycles
+    assert of_symbol == of_constant
+    assert by_the_core - of_symbol == 32 * (tiles - 1) - tiles, "but for the first, copies are done beside products"
 
 
 def test_tiles_are_fetched_one_product_ahead(device, instructions):

@@ -16,7 +16,7 @@ from relay.driver.build import compile_stages
 from relay.te import Choice, ScheduleRecord
 from relay.transform import AnnotateTarget, MergeCompilerRegions, PartitionGraph, Sequential, refusals
 from tests.messages import check_message
-from tests.targets.strangers.programs import cnn, lstm, mlp, normal
+from tests.targets.strangers.programs import cnn, lstm, lstm_in_data, mlp, normal
 
 
 @pytest.fixture
@@ -73,8 +73,10 @@ def test_a_profile_has_a_row_for_each_region(device):
         (mlp(), (normal(8, 16, seed=11),), 1),
         (cnn(), (normal(1, 3, 8, 8, seed=12),), 1),
         (lstm(batch=1, size=4), (np.int32(5), normal(1, 4, seed=13), normal(16, 8, seed=14)), 2),
+        (lstm_in_data(batch=1, size=4), (np.int32(5), normal(1, 4, seed=13), normal(16, 8, seed=14)), 2),
+        (lstm_in_data(batch=1, size=4), (np.int32(2), normal(1, 4, seed=13), normal(16, 8, seed=14)), 2),
     ],
-    ids=["mlp", "cnn", "lstm"],
+    ids=["mlp", "cnn", "lstm", "lstm in data", "lstm in data, shorter"],
 )
 def test_only_inputs_and_results_go_from_the_host_and_back(device, program, inputs, uploads):
     built = relay.build(program, target="toy_gpu")
@@ -83,6 +85,7 @@ def test_only_inputs_and_results_go_from_the_host_and_back(device, program, inpu
     built(*inputs)
     copied = Counter(device.copied) - copied
     assert (copied["upload"], copied["download"]) == (uploads, 1)
+    np.testing.assert_allclose(built(*inputs), relay.build(program)(*inputs), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -63,4 +63,4 @@ class ToyAcceleratorKernels(LoopTarget):
             BufferArgument(position, Access.WRITE if each in function.outputs else Access.READ)
             for position, each in enumerate(function.parameters)
         ]
-        return KernelModule(FORMAT, encode(written(function)), (Launch(function.name, tuple(buffers)),))
+        return KernelModule(FORMAT, encode(written(function, {})), (Launch(function.name, tuple(buffers)),))

@@ -45,16 +45,16 @@ _OPS = {
 }
 
 
-def written(function: PrimFunc) -> TileProgram:
-    """The program of a kernel. Raises `RelayError` for what it has no instructions for."""
+def written(function: PrimFunc, extents: Mapping[Symbol, int]) -> TileProgram:
+    """The program of a kernel whose symbols have these values. Raises `RelayError` for what it cannot do."""
     elements: list[int] = []
     for buffer in function.parameters:
-        extents = [each for each in buffer.shape if isinstance(each, int)]
-        if buffer.dtype is not DType.FLOAT32 or len(extents) < len(buffer.shape):
+        shape = [each for extent in buffer.shape if isinstance(each := substitute(extent, extents), int)]
+        if buffer.dtype is not DType.FLOAT32 or len(shape) < len(buffer.shape):
             raise refused(f"it takes float32 of known extents, and `{buffer.name}` is of {buffer.dtype}")
-        elements.append(prod(extents))
+        elements.append(prod(shape))
     writer = _Writer({buffer: number for number, buffer in enumerate(function.parameters)})
-    writer.write(function.body)
+    writer.write(function.body, extents)
     return TileProgram(tuple(elements), tuple(writer.instructions))
 
 
@@ -66,8 +66,8 @@ class _Writer:
     tiles: dict[Buffer, int] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
 
-    def write(self, body: Stmt) -> None:
-        stack: list[tuple[Stmt, Mapping[Symbol, int]]] = [(body, {})]
+    def write(self, body: Stmt, extents: Mapping[Symbol, int]) -> None:
+        stack: list[tuple[Stmt, Mapping[Symbol, int]]] = [(body, extents)]
         while stack:
             statement, known = stack.pop()
             match statement:
@@ -78,8 +78,8 @@ class _Writer:
                     stack.append((inner, known))
                 case stmt.For(row, 8, stmt.For(column, 8, stmt.Store(mask=None) as store)):
                     self._tile(store, row, column, known)
-                case stmt.For(variable, int(extent), inner):
-                    stack += [(inner, {**known, variable: i}) for i in reversed(range(extent))]
+                case stmt.For(variable, extent, inner) if isinstance(count := substitute(extent, known), int):
+                    stack += [(inner, {**known, variable: i}) for i in reversed(range(count))]
                 case stmt.If(expr.Holds(condition), then, None):
                     sides = evaluate(condition.left, known), evaluate(condition.right, known)
                     if COMPARISON_OPERATORS[condition.op](*sides):
@@ -87,7 +87,7 @@ class _Writer:
                 case stmt.Evaluate(expr.Call(name, arguments)) if name == GEMM:
                     self._add(Gemm(*(self._tile_of(each, known) for each in arguments)))
                 case stmt.Evaluate() if wanted := awaited(statement):
-                    self._add(Await(wanted.count))
+                    self._add(Await(evaluate(wanted.count, known)))
                 case stmt.Issue() if signal_name(statement):
                     self._add(Signal())
                 case stmt.Issue(body=stmt.For(row, 8, stmt.For(column, 8, stmt.Store(mask=None) as store))):

@@ -33,6 +33,7 @@ def from_onnx(
     opset: int | None = None,
     freeze_params: bool = False,
     constants: Mapping[str, ArrayLike] | None = None,
+    training: bool = False,
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
     """Import an ONNX model: `(module, parameters by name)`.
 
@@ -43,14 +44,15 @@ def from_onnx(
     symbolic dimensions of the model do (`("n", 3, 224, 224)`). `dtype` is the element type of inputs that the model
     does not type. `opset` is taken in place of the one that the model states. With `freeze_params` the weights become
     constants of the program, and the parameters are empty. `constants` fixes inputs by name: they are no parameters,
-    and what depends on their numbers (a shape that is an input, axes, sizes) is known from the start.
+    and what depends on their numbers (a shape that is an input, axes, sizes) is known from the start. With `training`
+    all that the graph computes of weights is computed by the program, so gradients reach them.
 
     Raises `RelayError`: `unsupported-onnx` (operators, attributes, opsets and domains that cannot be imported, all of
     them at once, with the names of the nodes), `malformed-onnx`, `not-an-onnx-model`, `cannot-read`, `bad-tensor`,
     `bad-external-data`, `unsupported-element-type`, `unknown-input`, `wrong-argument`, `missing-package`, and the rules
     of the operators' type relations, placed at the node.
     """
-    module, views = read_onnx(model, shape, dtype, opset, freeze_params, constants=constants)
+    module, views = read_onnx(model, shape, dtype, opset, freeze_params, constants=constants, training=training)
     return module, {name: np.require(view, requirements="A") for name, view in views.items()}
 
 
@@ -63,13 +65,14 @@ def read_onnx(
     freeze_params: bool = False,
     path: str | os.PathLike[str] | None = None,
     constants: Mapping[str, ArrayLike] | None = None,
+    training: bool = False,
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
     """`from_onnx`, for who copies the weights anyhow: they are views of the model's bytes, wherever those begin. With
     bytes, `path` says of which file they are."""
     source = read_model(model, path)
     proto = source.proto
     findings = Findings("unsupported-onnx")
-    builder = ProgramBuilder(findings, freeze_params)
+    builder = ProgramBuilder(findings, freeze_params, training)
     opsets = model_opsets(proto.opset_import, proto.ir_version)
     opsets = supported(opsets if opset is None else {**opsets, STANDARD: opset}, findings)
     fixed = fixed_inputs(proto.graph.input, constants or {})

@@ -15,11 +15,10 @@ from relay.frontend.python.source import PythonSource
 
 @frozen
 class Parameter:
-    """One parameter of a definition. `takes_position`, `takes_name`: how it may be given."""
+    """One parameter of a definition; `meant` is its name and how it may be given, as Python says that."""
 
     argument: ast.arg
-    takes_position: bool = True
-    takes_name: bool = True
+    meant: inspect.Parameter
 
     @property
     def name(self) -> str:
@@ -39,25 +38,35 @@ class Arguments:
         return [*self.positional, *self.named.values()]
 
 
-def parameters_of(arguments: ast.arguments, span: Callable[[ast.AST], Span]) -> tuple[Parameter, ...]:
-    """The parameters of a definition. Raises `RelayError` (rule `python-subset`) for `*args` and `**kwargs`."""
-    for each, what in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
-        if each is not None:
-            raise RelayError(
-                rule="python-subset", message=f"`{what}{each.arg}` cannot be a parameter of a program",
-                span=span(each), remedy="name the parameters",
-            )  # fmt: skip
-    return (
-        *(Parameter(each, takes_name=False) for each in arguments.posonlyargs),
-        *(Parameter(each) for each in arguments.args),
-        *(Parameter(each, takes_position=False) for each in arguments.kwonlyargs),
+def parameters_of(arguments: ast.arguments) -> tuple[Parameter, ...]:
+    """The parameters of a definition, in order."""
+    python = inspect.Parameter
+    groups = (
+        (arguments.posonlyargs, python.POSITIONAL_ONLY), (arguments.args, python.POSITIONAL_OR_KEYWORD),
+        ((arguments.vararg,), python.VAR_POSITIONAL), (arguments.kwonlyargs, python.KEYWORD_ONLY),
+        ((arguments.kwarg,), python.VAR_KEYWORD),
+    )  # fmt: skip
+    return tuple(
+        Parameter(each, python(each.arg, kind)) for group, kind in groups for each in group if each is not None
     )
+
+
+def fixed(parameters: Sequence[Parameter], span: Callable[[ast.AST], Span]) -> Sequence[Parameter]:
+    """The parameters of a function that is a value or part of the program. Raises `RelayError` (rule `python-subset`)
+    for `*args` and `**kwargs`: functions of a program have as many parameters as they have."""
+    for each in parameters:
+        if each.meant.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            raise RelayError(
+                rule="python-subset", message=f"`{each.meant!s}` cannot be a parameter of a program",
+                span=span(each.argument), remedy="name the parameters, or take a list",
+            )  # fmt: skip
+    return parameters
 
 
 def parameters_of_source(source: PythonSource) -> tuple[Parameter, ...]:
     """The parameters of a `def` that was read."""
     assert isinstance(source.tree, ast.FunctionDef)
-    return parameters_of(source.tree.args, source.span)
+    return parameters_of(source.tree.args)
 
 
 def defaults_of(definition: Callable[..., Any]) -> dict[str, Any]:
@@ -77,17 +86,16 @@ def default_nodes(arguments: ast.arguments) -> dict[str, ast.expr]:
 def bound(
     name: str, parameters: Sequence[Parameter], defaults: Mapping[str, Any], arguments: Arguments
 ) -> dict[str, Any]:
-    """What each parameter is, in order. Raises `RelayError` (rule `arity`)."""
-    positions = [each.name for each in parameters if each.takes_position]
-    names = {each.name for each in parameters if each.takes_name}
-    positional, named = arguments.positional, arguments.named
-    given = {**dict(zip(positions, positional, strict=False)), **named}
-    fits = len(positional) <= len(positions) and len(given) == len(positional) + len(named) and named.keys() <= names
-    filled = {**defaults, **given}
-    if not fits or any(each.name not in filled for each in parameters):
+    """What each parameter is, in order, as Python gives calls to parameters. Raises `RelayError` (rule `arity`)."""
+    empty = inspect.Parameter.empty
+    signature = inspect.Signature([each.meant.replace(default=defaults.get(each.name, empty)) for each in parameters])
+    try:
+        found = signature.bind(*arguments.positional, **arguments.named)
+    except TypeError as error:
         raise RelayError(
             rule="arity", message=f"{name} is called with other arguments than it has", span=arguments.span,
-            expected=", ".join(each.name for each in parameters) or "none",
-            found=", ".join([f"{len(positional)} by position", *named]),
-        )  # fmt: skip
-    return {each.name: filled[each.name] for each in parameters}
+            expected=", ".join(str(each.meant) for each in parameters) or "none",
+            found=", ".join([f"{len(arguments.positional)} by position", *arguments.named]),
+        ) from error  # fmt: skip
+    found.apply_defaults()
+    return found.arguments

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-CHANGING_METHODS = ("append", "pop")
+CHANGING_METHODS = (
+    "append", "clear", "extend", "fill", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort",
+    "update",
+)  # fmt: skip
 
 
 def assigned_names(statements: Sequence[ast.stmt], *, definitely: bool = False) -> list[str]:
@@ -17,15 +21,14 @@ def assigned_names(statements: Sequence[ast.stmt], *, definitely: bool = False) 
 
 
 def _assigned(statement: ast.stmt, definitely: bool) -> Iterable[str]:
+    for expression in _own_expressions(statement):
+        yield from named_in(expression, definitely=definitely)
     match statement:
-        case ast.Assign(targets=targets, value=value):
+        case ast.Assign(targets=targets):
             for target in targets:
                 yield from target_names(target)
-            yield from _changed(value)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             yield from target_names(target)
-        case ast.Expr(value=value):
-            yield from _changed(value)
         case ast.FunctionDef(name=name):
             yield name
         case ast.If(body=body, orelse=orelse):
@@ -35,6 +38,8 @@ def _assigned(statement: ast.stmt, definitely: bool) -> Iterable[str]:
             if not definitely:
                 for case in cases:
                     yield from (n.name for n in ast.walk(case.pattern) if isinstance(n, ast.MatchAs) and n.name)
+                    yield from (n.name for n in ast.walk(case.pattern) if isinstance(n, ast.MatchStar) and n.name)
+                    yield from () if case.guard is None else named_in(case.guard)
         case ast.While(body=body, orelse=orelse) if not definitely:
             yield from assigned_names([*body, *orelse])
         case ast.For(target=target, body=body, orelse=orelse) if not definitely:
@@ -42,6 +47,76 @@ def _assigned(statement: ast.stmt, definitely: bool) -> Iterable[str]:
             yield from assigned_names([*body, *orelse])
         case _:
             return
+
+
+def _own_expressions(statement: ast.stmt) -> list[ast.expr]:
+    """The expressions of a statement that are evaluated with it, none of those inside being statements."""
+    if isinstance(statement, ast.FunctionDef):
+        return []
+    return [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+
+
+def named_in(expression: ast.AST, *, definitely: bool = False) -> list[str]:
+    """The names that an expression gives a value: by `:=`, or by a method that changes a list; `definitely` those that
+    it does whenever it is evaluated.
+
+    >>> expression = ast.parse("(a := f(x)) > 1 and xs.pop() > (b := 2)").body[0].value
+    >>> named_in(expression), named_in(expression, definitely=True)
+    (['a', 'xs', 'b'], ['a'])
+    """
+    found: dict[str, None] = {}
+    stack: list[ast.AST] = [expression]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.NamedExpr(target=ast.Name(id=name)):
+                found[name] = None
+            case ast.Call() if (changed := changed_variable(node)) is not None and not definitely:
+                found[changed] = None
+            case ast.Lambda():
+                continue
+            case _:
+                pass
+        stack.extend(reversed(_always(node) if definitely else list(ast.iter_child_nodes(node))))
+    return list(found)
+
+
+def _always(node: ast.AST) -> list[ast.AST]:
+    """The parts of an expression that are evaluated whenever it is."""
+    match node:
+        case ast.BoolOp(values=[first, *_]):
+            return [first]
+        case ast.IfExp(test=test):
+            return [test]
+        case ast.Compare(left=left, comparators=[first, *_]):
+            return [left, first]
+        case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
+            return [first.iter]
+        case ast.DictComp(generators=[first, *_]):
+            return [first.iter]
+        case _:
+            return list(ast.iter_child_nodes(node))
+
+
+def changed_names(node: ast.AST) -> list[str]:
+    """The variables whose list or array something inside changes in place."""
+    found = [name for _, name in _changed_parts(node)]
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and (name := changed_variable(each)) is not None:
+            found.append(name)
+        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            found.append(each.target.id)
+    return found
+
+
+def changed_variable(node: ast.Call) -> str | None:
+    """The variable that `xs.append(x)` or `xs[-1].pop()` changes, if it is one."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in CHANGING_METHODS:
+        return None
+    owner = node.func.value
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    return owner.id if isinstance(owner, ast.Name) else None
 
 
 def _of_sides(sides: Sequence[Sequence[ast.stmt]], definitely: bool) -> Iterable[str]:
@@ -59,17 +134,14 @@ def target_names(target: ast.expr) -> list[str]:
 
 def _changed_parts(target: ast.AST) -> list[tuple[ast.expr, str]]:
     """The assignments to parts of variables, `name[index] = …`, inside."""
-    parts = (node for node in ast.walk(target) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
-    return [(part, part.value.id) for part in parts if isinstance(part.value, ast.Name)]
-
-
-def _changed(value: ast.expr) -> Iterable[str]:
-    """The list that `xs.append(x)` or `xs.pop()` changes."""
-    match value:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in CHANGING_METHODS:
-            yield name
-        case _:
-            return
+    found: list[tuple[ast.expr, str]] = []
+    for part in ast.walk(target):
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+            owner: ast.expr = part
+            while isinstance(owner, ast.Subscript):
+                owner = owner.value
+            found += [(part, owner.id)] if isinstance(owner, ast.Name) else []
+    return found
 
 
 def leaves_by(statements: Iterable[ast.stmt], *forms: type[ast.stmt]) -> bool:
@@ -108,7 +180,8 @@ def breaking_names(statements: Sequence[ast.stmt]) -> list[list[str]]:
     """For each `break` of the loop around the statements, the names that are assigned in front of it for certain."""
     found: list[list[str]] = []
     for position, statement in enumerate(statements):
-        before = assigned_names(statements[:position], definitely=True)
+        own = [name for each in _own_expressions(statement) for name in named_in(each, definitely=True)]
+        before = [*assigned_names(statements[:position], definitely=True), *own]
         if isinstance(statement, ast.Break):
             found.append(before)
         elif not isinstance(statement, ast.For | ast.While):
@@ -138,15 +211,13 @@ def may_fall_through(statements: Sequence[ast.stmt]) -> bool:
     return True
 
 
-def is_read_outside(tree: ast.AST, loop: ast.AST, name: str) -> bool:
-    """Whether a name is read anywhere in a definition but in one of its loops."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            return True
-        stack += [each for each in ast.iter_child_nodes(node) if each is not loop]
-    return False
+def reads(tree: ast.AST) -> Counter[str]:
+    """How often each name is read in a piece of source.
+
+    >>> reads(ast.parse("y = x * x"))
+    Counter({'x': 2})
+    """
+    return Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
 def local_names(function: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -165,5 +236,6 @@ def _is_store(node: ast.Name) -> bool:
 
 def changed_lists(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, str]]:
     """The calls and assignments in a function that change a list or an array, with the variable that they do it by."""
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
-    return [*((call, name) for call in calls for name in _changed(call)), *_changed_parts(function)]
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    named = [(call, name) for call in calls if (name := changed_variable(call)) is not None]
+    return [*named, *_changed_parts(function)]

@@ -16,20 +16,22 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python.arguments import Arguments
-from relay.frontend.python.ownership import Ownership
+from relay.frontend.python.ownership import Held, Ownership
 from relay.frontend.python.ranges import Range, range_of
 from relay.frontend.python.session import Session
 from relay.frontend.python.source import PythonSource
-from relay.ir.expr import Constant, Expr, ExprBase, Let, Var
+from relay.frontend.python.tuples import Form
+from relay.ir.expr import Constant, Expr, ExprBase, Let, TupleGetItem, Var
 from relay.ir.types import Type
 
 
 @frozen(eq=False)
 class Forms:
-    """What becomes of Python's forms: of expressions and statements by the type of their syntax, of what is called and
-    of functions that are used as values by the type of the value."""
+    """What becomes of Python's forms: of expressions (of some otherwise where they are conditions) and statements by
+    the type of their syntax, of what is called and of functions that are used as values by the type of the value."""
 
     expressions: Mapping[type[ast.AST], Callable[[Block, Any], Any]]
+    conditions: Mapping[type[ast.AST], Callable[[Block, Any], Any]]
     statements: Mapping[type[ast.AST], Callable[[Block, Any, Sequence[ast.stmt], Exits], Expr | None]]
     calls: Mapping[type, Callable[[Block, Any, Arguments], Any]]
     closures: Mapping[type, Callable[[Block, Any, Span, Type | None], Expr]]
@@ -110,6 +112,19 @@ class Block:
         self.type_of(var)
         self.bindings.append((var, value, span))
         return var
+
+    def named(self, form: Form | None, value: Expr, span: Span | None = None) -> Any:
+        """A tuple of the program as what it is in Python: of a form, whose parts have names."""
+        if form is None:
+            return value
+
+        held = self.ownership.held(value)
+
+        def field(whole: Expr, position: int) -> Expr:
+            part = self.bind("field", TupleGetItem(whole, position, span=span), span)
+            return self.ownership.own(part, held if held is Held.WITH_PARTS else Held.SHARED)
+
+        return self.ownership.own(form.of(self.bind("fields", value, span), field), held)
 
     def type_of(self, expr: Expr) -> Type:
         return self.session.type_of(expr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from relay.base.frozen import frozen
 from relay.frontend.python.arguments import Parameter
@@ -30,21 +30,13 @@ class PythonFunction:
 
 @frozen(eq=False)
 class Template:
-    """A nested function or lambda, defined in `block`. A call of it is its body, in place. `defaults` are what its
-    parameters are where a call does not give them."""
+    """A nested function or lambda, defined in `block`, or a method of a model. A call of it is its body, in place.
+    `defaults` are what its parameters are where a call does not give them."""
 
     node: ast.FunctionDef | ast.Lambda
     block: Block
     parameters: tuple[Parameter, ...]
     defaults: Mapping[str, Any]
-
-    @property
-    def calls_itself(self) -> bool:
-        """Whether a `def` speaks of its own name."""
-        node = self.node
-        return isinstance(node, ast.FunctionDef) and any(
-            isinstance(each, ast.Name) and each.id == node.name for part in node.body for each in ast.walk(part)
-        )
 
     @property
     def name(self) -> str:
@@ -61,21 +53,34 @@ class LocalFunction:
 
 
 class Transformed:
-    """A function that a transformation gives, such as `relay.grad`, about to be called."""
+    """A function that a transformation gives, such as `relay.grad`, about to be called. `pullback` is what
+    `custom_gradient` is given."""
 
-    def __init__(self, transformation: Operator, function: Any, wrt: Wrt = None) -> None:
+    def __init__(self, transformation: Operator, function: Any, wrt: Wrt = None, pullback: Any = None) -> None:
         self.transformation = transformation
         self.function = function
         self.wrt = wrt
+        self.pullback = pullback
+
+
+@frozen(eq=False)
+class Partial:
+    """A function some of whose arguments are given: `functools.partial(f, x)`."""
+
+    function: Any
+    positional: tuple[Any, ...]
+    named: Mapping[str, Any]
 
 
 @frozen(eq=False)
 class Counted:
-    """`range(start, stop, step)`, where the program computes a bound."""
+    """`range(start, stop, step)`, where the program computes a bound. `place` makes an element of a number of it, where
+    the elements are others."""
 
     start: Any
     stop: Any
     step: int = 1
+    place: Callable[[Block, Any], Any] | None = None
 
 
 @frozen(eq=False)
@@ -84,6 +89,13 @@ class Together:
     `enumerate` is that of a count without end, whose `stop` is None."""
 
     parts: tuple[Any, ...]
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A model as its methods see it: these are nested functions that know it."""
+
+    def own_method(self, name: str) -> Template | None: ...
 
 
 @frozen(eq=False)

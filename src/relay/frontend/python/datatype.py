@@ -24,6 +24,7 @@ from relay.base.arguments import CLASS, expect
 from relay.base.diagnostics import RelayError
 from relay.frontend.python.notation import as_type
 from relay.frontend.python.source import names_around
+from relay.frontend.python.tuples import field_types, is_named_tuple
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Call, Constructor, Expr
 from relay.ir.types import GlobalTypeVar, Type, TypeVar
@@ -146,6 +147,8 @@ def define_mentioned(annotation: Any, known: DataTypes) -> None:
     while stack:
         each = stack.pop()
         stack.extend(each if isinstance(each, list) else typing.get_args(each))
+        if is_named_tuple(each):
+            stack.extend(field_types(each).values())
         origin = typing.get_origin(each) or each
         if isinstance(getattr(origin, "__relay_type__", None), GlobalTypeVar):
             define(origin, known)

@@ -10,6 +10,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, Exits, is_expr
+from relay.frontend.python.library.unpacking import display, spread
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, is_list, known_now
 from relay.ir.expr import Call, Constructor, Expr, Function, Var, const
@@ -29,13 +30,6 @@ def expr(block: Block, node: ast.expr) -> Any:
         block.ownership.share(value)
     else:
         block.ownership.share_view(value)
-    return value
-
-
-def element(block: Block, node: ast.expr) -> Any:
-    """The same, for a list or tuple: what takes it from there does not have it alone."""
-    value = expr(block, node)
-    block.ownership.share(value)
     return value
 
 
@@ -65,9 +59,9 @@ def read(block: Block, node: ast.expr) -> Any:
     """The same, where a list or tuple is written out only to be read: `np.stack([x, y])`, `return x, y`."""
     match node:
         case ast.Tuple(elts=elements):
-            return tuple(read(block, each) for each in elements)
+            return tuple(spread(block, elements, read))
         case ast.List(elts=elements):
-            return [read(block, each) for each in elements]
+            return display(block, elements, read, block.span(node))
         case _:
             return operand(block, node)
 
@@ -79,7 +73,7 @@ def index(block: Block, node: ast.expr) -> Any:
             bounds = (None if each is None else operand(block, each) for each in (lower, upper, step))
             return slice(*bounds)
         case ast.Tuple(elts=elements):
-            return tuple(index(block, each) for each in elements)
+            return tuple(spread(block, elements, index))
         case _:
             return operand(block, node)
 
@@ -88,25 +82,33 @@ def truth(block: Block, node: ast.expr) -> Any:
     """A condition: a Python bool, or a bool scalar. Numbers are true that are not 0, lists that are not empty.
 
     Raises `RelayError` (rule `bad-condition`)."""
-    value = operand(block, node)
+    form = block.definition.forms.conditions.get(type(node))
+    if form is not None:
+        with reading(block.span(node)):
+            return form(block, node)
+    return truth_of(block, operand(block, node), block.span(node))
+
+
+def truth_of(block: Block, value: Any, span: Span) -> Any:
+    """The same of a value."""
     if not is_expr(value):
-        return known_now(block.span(node), bool, value)
+        return known_now(span, bool, value)
     type_ = block.type_of(value)
     if isinstance(type_, TensorType) and type_.shape == () and not type_.dtype.is_bool:
         return not_equal(value, const(0, type_.dtype))
     if is_list(type_):
-        length = block.session.library("length", block.span(node))(value)
+        length = block.session.library("length", span)(value)
         return not_equal(block.bind("length", length), const(0, "int32"))
-    return condition(block, value, node)
+    return condition(block, value, span)
 
 
-def condition(block: Block, value: Any, node: ast.AST) -> Any:
+def condition(block: Block, value: Any, span: Span) -> Any:
     """A value that is, or must be, a bool."""
     type_ = block.type_of(value) if is_expr(value) else None
     if isinstance(value, bool) or (isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_bool):
         return value
     raise RelayError(
-        rule="bad-condition", message="a condition is a bool scalar", span=block.span(node),
+        rule="bad-condition", message="a condition is a bool scalar", span=span,
         found=type(value).__name__ if type_ is None else str(type_),
         remedy="compare it (x > 0), or reduce it (x.any(), x.all())",
     )  # fmt: skip

@@ -4,36 +4,43 @@ from __future__ import annotations
 
 import ast
 
-from relay.frontend.python import calls, expressions, functions, transformed
 from relay.frontend.python.block import Forms
-from relay.frontend.python.callables import Method, PythonFunction, Template, Transformed
+from relay.frontend.python.callables import Method, Partial, PythonFunction, Template, Transformed
+from relay.frontend.python.expressions import comprehensions, displays, names, operators
+from relay.frontend.python.functions import calls, definitions, models, templates, transformed
+from relay.frontend.python.library.functional import call_partial
 from relay.frontend.python.statements import branches, loops, matching, simple
 from relay.ir.expr import ExprBase
 
 FORMS = Forms(
     expressions={
-        ast.Attribute: expressions.attribute,
-        ast.BinOp: expressions.binary,
-        ast.BoolOp: expressions.short_circuit,
+        ast.Attribute: names.attribute,
+        ast.BinOp: operators.binary,
+        ast.BoolOp: operators.short_circuit,
         ast.Call: calls.called,
-        ast.Compare: expressions.compare,
-        ast.Constant: expressions.constant,
-        ast.GeneratorExp: expressions.comprehension,
-        ast.IfExp: expressions.either,
-        ast.Lambda: functions.template,
-        ast.List: expressions.list_display,
-        ast.ListComp: expressions.comprehension,
-        ast.Name: expressions.name,
-        ast.Subscript: expressions.subscript,
-        ast.Tuple: expressions.tuple_display,
-        ast.UnaryOp: expressions.unary,
+        ast.Compare: operators.compare,
+        ast.Constant: names.constant,
+        ast.Dict: displays.dict_display,
+        ast.DictComp: comprehensions.dict_comprehension,
+        ast.GeneratorExp: comprehensions.comprehension,
+        ast.IfExp: operators.either,
+        ast.JoinedStr: displays.formatted,
+        ast.Lambda: templates.template,
+        ast.List: displays.list_display,
+        ast.ListComp: comprehensions.comprehension,
+        ast.Name: names.name,
+        ast.NamedExpr: names.named,
+        ast.Subscript: names.subscript,
+        ast.Tuple: displays.tuple_display,
+        ast.UnaryOp: operators.unary,
     },
+    conditions={ast.BoolOp: operators.all_true},
     statements={
         ast.AnnAssign: simple.going_on(simple.annotated),
         ast.Assign: simple.going_on(simple.assignment),
         ast.AugAssign: simple.going_on(simple.augmented),
         ast.Expr: simple.going_on(simple.effect),
-        ast.FunctionDef: simple.going_on(functions.define_template),
+        ast.FunctionDef: simple.going_on(templates.define_template),
         ast.Assert: simple.going_on(simple.asserted),
         ast.Pass: simple.going_on(lambda block, node: None),  # noqa: ARG005
         ast.If: branches.if_else,
@@ -47,13 +54,13 @@ FORMS = Forms(
     calls={
         ExprBase: calls.call_value,
         Method: calls.call_method,
-        Template: functions.call_template,
-        PythonFunction: functions.call_function,
+        Template: templates.call_template,
+        Partial: call_partial,
+        PythonFunction: definitions.call_function,
         Transformed: transformed.call_transformed,
-        functions.ModelPart: functions.call_model,
-        functions.ModelMethod: functions.call_model_method,
+        models.ModelPart: models.call_model,
         type: calls.call_class,
         object: calls.call_python,
     },
-    closures={Template: functions.closure, PythonFunction: functions.function_value, Transformed: transformed.value},
+    closures={Template: templates.closure, PythonFunction: definitions.function_value, Transformed: transformed.value},
 )

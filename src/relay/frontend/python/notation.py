@@ -13,6 +13,7 @@ import numpy as np
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
+from relay.frontend.python.tuples import field_types, is_named_tuple
 from relay.ir.types import (
     FuncType,
     GlobalTypeVar,
@@ -98,6 +99,8 @@ def as_type(annotation: Any, span: Span | None = None, variables: dict[Any, Type
     header = getattr(annotation, "__relay_type__", None)
     if isinstance(header, GlobalTypeVar):
         return header
+    if is_named_tuple(annotation):
+        return TupleType(tuple(map(inner, _fields_of(annotation, span))))
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is tuple and Ellipsis not in arguments:
         return TupleType(tuple(map(inner, arguments)))
@@ -116,6 +119,16 @@ def as_type(annotation: Any, span: Span | None = None, variables: dict[Any, Type
         message="the annotation means no Relay type",
         span=span,
         expected='relay.Tensor[("n", 784), "float32"], int, float, bool, tuple[...], list[...], Callable[[...], ...], '
-        "or a class made by @relay.datatype",
+        "a NamedTuple, a frozen dataclass, or a class made by @relay.datatype",
         found=repr(annotation),
     )
+
+
+def _fields_of(annotation: Any, span: Span | None) -> list[Any]:
+    try:
+        return list(field_types(annotation).values())
+    except (NameError, TypeError) as error:
+        raise RelayError(
+            rule="bad-annotation", message=f"the fields of `{annotation.__name__}` cannot be evaluated", span=span,
+            found=str(error), remedy="define the class, and what its annotations speak of, at the top of a file",
+        ) from error  # fmt: skip

@@ -9,29 +9,45 @@ from typing import Any
 
 import numpy as np
 
-from relay.frontend.python.arguments import parameters_of_source
+from relay.base.frozen import frozen
+from relay.frontend.python.arguments import fixed, parameters_of_source
 from relay.frontend.python.block import Block
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.forms import FORMS
-from relay.frontend.python.functions import ModelPart, Parameters, begin, body, define, scope, signature
+from relay.frontend.python.functions.definitions import begin, define, signature
+from relay.frontend.python.functions.models import ModelPart, Parameters
+from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
+from relay.frontend.python.tuples import Form
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
 from relay.ir.variables import refresh
 
 
-def read_function(defined: PythonFunction) -> IRModule:
+@frozen(eq=False)
+class Reading:
+    """A function as a module; `takes` says whether its arguments have parts with names, `gives` is the form of its
+    result."""
+
+    module: IRModule
+    takes: bool
+    gives: Form | None
+
+
+def read_function(defined: PythonFunction) -> Reading:
     """The module of a decorated function: itself as `@main`, and what it calls. Raises `RelayError` for Python outside
     the subset."""
     session = Session()
     name = define(session, FORMS, defined)
     functions = dict(session.functions)
+    takes = any(each in session.forms for each in functions[name].params)
+    gives = session.forms.get(name)
     if not session.called[name]:
-        return session.module(functions.pop(name), functions)
+        return Reading(session.module(functions.pop(name), functions), takes, gives)
     again = refresh(functions[name])
     assert isinstance(again, Function)
     main = Function(again.params, Call(name, again.params), again.ret_type, span=again.span)
-    return session.module(main, functions)
+    return Reading(session.module(main, functions), takes, gives)
 
 
 def read_model(
@@ -43,15 +59,16 @@ def read_model(
     """
     function = inspect.unwrap(getattr(type(model), method))
     definition, tree = begin(Session(), FORMS, function, around)
-    itself, *arguments = (each.argument for each in parameters_of_source(definition.source))
-    params, result = signature(definition, arguments, tree, function)
-    parameters = Parameters()
+    parameters = fixed(parameters_of_source(definition.source), definition.source.span)
+    itself, *arguments = (each.argument for each in parameters)
+    params, result, _ = signature(definition, arguments, tree, function)
+    arrays = Parameters(definition.session, FORMS)
     block = scope(Block(definition, {}), tree, params, {})
-    block.names[itself.arg] = ModelPart(model, "", parameters)
+    block.names[itself.arg] = ModelPart(model, "", arrays)
     made = body(block, tree.body, result)
-    weights = tuple(parameters.variables.values())
+    weights = tuple(arrays.variables.values())
     main = Function((*params, *weights), made, result, span=definition.source.span(tree))
-    return definition.session.module(main, definition.session.functions), parameters.arrays
+    return definition.session.module(main, definition.session.functions), arrays.arrays
 
 
 __all__ = ["PythonFunction", "read_function", "read_model"]

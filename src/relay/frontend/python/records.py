@@ -1,9 +1,7 @@
-"""Records: data types of one constructor, whose fields are read by name, and classes of Python that are tuples with
-names."""
+"""Records: data types of one constructor, whose fields are read by name."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -11,7 +9,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.names.near_names import near_names
 from relay.base.span import Span
 from relay.frontend.python.block import Block
-from relay.frontend.python.datatype import DataInstance, field_names
+from relay.frontend.python.datatype import field_names
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Call, Clause, Constructor, Expr, Match, PatternConstructor, PatternVar, PatternWildcard, Var
 from relay.ir.type_traversal import map_type
@@ -82,10 +80,3 @@ def _taken(block: Block, owner: Expr, name: str, fields: Mapping[str, Type], spa
     var = with_known_type(Var(name, fields[name], span=span))
     patterns = tuple(PatternVar(var) if each == name else PatternWildcard() for each in fields)
     return block.bind(name, Match(owner, (Clause(PatternConstructor(constructor, patterns), var),), span=span), span)
-
-
-def is_named_tuple(callee: type) -> bool:
-    """Whether a class is a `NamedTuple`, or a frozen dataclass: a value of it is its fields, under their names."""
-    is_tuple = issubclass(callee, tuple) and hasattr(callee, "_fields")
-    is_data = issubclass(callee, DataInstance)
-    return is_tuple or (not is_data and dataclasses.is_dataclass(callee) and callee.__dataclass_params__.frozen)  # type: ignore[attr-defined]

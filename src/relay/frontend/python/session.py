@@ -3,6 +3,7 @@ the types of the expressions that are made on the way."""
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from relay.base.span import Span
 from relay.frontend.python.datatype import DataTypes
 from relay.frontend.python.ownership import Ownership
 from relay.frontend.python.ranges import Range
+from relay.frontend.python.tuples import Form
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import (
@@ -31,7 +33,7 @@ from relay.ir.traversal import post_order
 from relay.ir.types import FuncType, GlobalTypeVar, Type, TypeCall, type_parts
 from relay.ir.variables import free_vars, substitute
 from relay.ops.table import OPERATORS
-from relay.text.prelude import borrow_functions, prelude_types
+from relay.text.prelude import borrow_functions, prelude_names, prelude_types
 
 _MAIN, _PROBE = GlobalVar("main"), GlobalVar("probe")
 
@@ -45,8 +47,10 @@ def _lists_and_options() -> DataTypes:
 class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
     `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that
-    were met, `called` counts the calls of each, and `inlining` are the methods whose bodies are being put in place.
-    `ranges` is what is known of integers, and `ownership` who holds arrays and lists."""
+    were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
+    place. `forms` are those of parameters, and of what functions give, that are tuples with names. `reads` counts how
+    often each definition reads each name. `ranges` is what is known of integers, and `ownership` who holds arrays and
+    lists."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -55,12 +59,14 @@ class Session:
     names: dict[object, GlobalVar] = field(default_factory=dict)
     called: Counter[GlobalVar] = field(default_factory=Counter)
     inlining: list[object] = field(default_factory=list)
+    forms: dict[Expr, Form] = field(default_factory=dict)
+    reads: dict[ast.AST, Counter[str]] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
     _fresh: FreshNames = field(init=False)
 
     def __post_init__(self) -> None:
-        self._fresh = FreshNames(lambda name: GlobalVar(name) in self.functions, "_")
+        self._fresh = FreshNames(lambda name: GlobalVar(name) in self.functions or name in prelude_names(), "_")
 
     def name(self, definition: object, hint: str) -> GlobalVar:
         """A name of its own for a definition."""

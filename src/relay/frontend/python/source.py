@@ -87,6 +87,6 @@ def names_around(depth: int) -> Mapping[str, Any]:
     return {} if frame.f_code.co_name == "<module>" else dict(frame.f_locals)
 
 
-def refusal(span: Span, found: str, remedy: str) -> RelayError:
+def refusal(span: Span | None, found: str, remedy: str) -> RelayError:
     """The refusal of Python that is outside the subset."""
     return RelayError(rule="python-subset", message=f"{found} cannot become a Relay program", span=span, remedy=remedy)

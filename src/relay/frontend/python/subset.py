@@ -26,12 +26,7 @@ OUTSIDE: Mapping[type[ast.AST], tuple[str, str]] = {
     ast.Nonlocal: ("`nonlocal`", "return the new value, or keep it in a relay.ref"),
     ast.Delete: ("`del`", "leave the variable: what is not used again is freed"),
     ast.Set: ("a set", "use a list"),
-    ast.Dict: ("a dict", "use a tuple, or a data type with a field for each key"),
     ast.SetComp: ("a set comprehension", "use a list comprehension"),
-    ast.DictComp: ("a dict comprehension", "use a list comprehension"),
-    ast.NamedExpr: ("`:=`", "assign on a line of its own"),
-    ast.Starred: ("`*`", "write the elements out"),
-    ast.JoinedStr: ("a formatted string", "a program computes with tensors; format its results in Python"),
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import dataclasses
 import operator
+from collections import abc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -18,12 +18,11 @@ from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, Definition, Unset, is_expr
 from relay.frontend.python.datatype import DataInstance, define_mentioned
 from relay.frontend.python.notation import as_type
-from relay.frontend.python.source import refusal
+from relay.frontend.python.tuples import field_values, is_named_tuple
 from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem
 from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, TypeVar, scalar_type
 from relay.ops.framework.build import TupleWrapper
 from relay.ops.framework.build import as_expr as operand
-from relay.ops.indexing.index import take
 
 STATIC: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -36,6 +35,10 @@ STATIC: Mapping[type[ast.AST], Callable[..., Any]] = {
 }  # fmt: skip
 
 
+KNOWN = (list, tuple, dict, str, abc.KeysView, abc.ValuesView, abc.ItemsView)
+"""What of Python has elements that are known now, besides ranges."""
+
+
 def holds_expr(values: Iterable[Any]) -> bool:
     """Whether some value is, or holds, an expression of the program."""
     stack = list(values)
@@ -43,8 +46,10 @@ def holds_expr(values: Iterable[Any]) -> bool:
         value = stack.pop()
         if is_expr(value):
             return True
-        if isinstance(value, list | tuple):
-            stack.extend(cast("Sequence[Any]", value))
+        if isinstance(value, dict):
+            stack.extend(cast("dict[Any, Any]", value).values())
+        elif isinstance(value, KNOWN) and not isinstance(value, str):
+            stack.extend(cast("Iterable[Any]", value))
     return False
 
 
@@ -98,6 +103,8 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
             return _nothing(block, span, wanted)
         case list():
             return list_expr(block, cast("list[Any]", value), span, wanted)
+        case dict():
+            return as_expr(block, tuple(cast("dict[Any, Any]", value).values()), span, wanted, declared=declared)
         case tuple():
             fields = cast("tuple[Any, ...]", value)
             types = wanted.fields if isinstance(wanted, TupleType) else [None] * len(fields)
@@ -107,15 +114,15 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
             made = Tuple(tuple(parts), span=span)
             block.type_of(made)
             return made
-        case _ if dataclasses.is_dataclass(value) and not isinstance(value, DataInstance | type):
-            fields = tuple(getattr(value, each.name) for each in dataclasses.fields(value))
-            return as_expr(block, fields, span, wanted, declared=declared)
+        case _ if is_named_tuple(type(value)):
+            return as_expr(block, tuple(field_values(value).values()), span, wanted, declared=declared)
         case DataInstance():
             return value.to_expr(lambda part, type_: as_expr(block, part, span, type_), block.session.types)
         case _:
             raise RelayError(
                 rule="python-value",
                 message="a Python object is used where the program needs a value",
+                remedy="strings, dicts and functions of Python are known while a program is read: choose by numbers",
                 span=span,
                 expected="a number, an array, a tuple or list of such, or a value of a data type",
                 found=f"{type(value).__name__}",
@@ -149,6 +156,9 @@ def alike(worth: Sequence[tuple[Block, Any]], span: Span) -> list[Expr]:
     kinds = {type(value) for _, value in worth}
     if not known and float in kinds:
         known = [scalar_type("float32")]
+    if not known and list in kinds:
+        lists = [(block, value) for block, value in worth if isinstance(value, list) and value]
+        known = [block.type_of(as_expr(block, value, span)) for block, value in lists[:1]]
     wanted = next((type_ for type_ in known if is_option(type_)), known[0] if known else None)
     return [as_expr(block, value, span, wanted, declared=False) for block, value in worth]
 
@@ -212,14 +222,22 @@ def constructor_named(block: Block, type_name: str, name: str) -> Constructor:
     return next(each for each in data.constructors if each.name_hint == name)
 
 
+def is_number(type_: Type | None) -> bool:
+    return isinstance(type_, TensorType) and type_.shape == ()
+
+
 def is_list(type_: Type) -> bool:
     return isinstance(type_, TypeCall) and type_.func.name == "List"
 
 
 def items(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
-    """The elements of a Python list or tuple, or of a tuple of the program; None for everything else."""
-    if isinstance(value, list | tuple):
-        return cast("list[Any]", value)
+    """The elements of a list, a tuple, a dict or a string of Python, or of a tuple of the program; None for everything
+    else. Whoever goes over the parts of a list does not have them alone."""
+    if isinstance(value, KNOWN):
+        found = list(cast("Iterable[Any]", value))
+        for each in () if isinstance(value, tuple) else found:
+            block.ownership.share(each)
+        return found
     type_ = block.type_of(value) if is_expr(value) else None
     if not isinstance(type_, TupleType):
         return None
@@ -227,38 +245,24 @@ def items(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
     return [TupleGetItem(whole, position, span=span) for position in range(len(type_.fields))]
 
 
-def parts(block: Block, value: Any, count: int, span: Span) -> Sequence[Any]:
-    """The parts that an assignment to several targets takes. Raises `RelayError` (rule `unpack-count`)."""
-    found = items(block, value, span)
-    if found is None:
-        match block.type_of(value):
-            case TensorType(shape=(int() as extent, *_)):
-                rows = [take(value, position, axis=0) for position in range(extent)]
-                found = [block.ownership.view(value, row) for row in rows]
-            case type_:
-                raise refusal(span, f"taking a {type_} apart", "unpack tuples, or tensors of known first extent")
-    if len(found) != count:
-        raise RelayError(
-            rule="unpack-count", message="the value has another number of parts than there are variables",
-            span=span, expected=f"{count} parts", found=f"{len(found)}",
-        )  # fmt: skip
-    return found
-
-
 def annotated_type(definition: Definition, node: ast.expr, variables: dict[Any, TypeVar] | None = None) -> Type:
     """The type of an annotation in the source, evaluated as Python does: in the surroundings of the definition.
 
     Raises `RelayError` (rule `bad-annotation`).
     """
+    return meaning(definition, annotation_of(definition, node), node, variables)
+
+
+def annotation_of(definition: Definition, node: ast.expr) -> Any:
+    """What an annotation evaluates to. Raises `RelayError` (rule `bad-annotation`)."""
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
     try:
-        value = eval(text, {"__builtins__": builtins}, _Outside(definition.find))  # the user's own annotation
+        return eval(text, {"__builtins__": builtins}, _Outside(definition.find))  # the user's own annotation
     except Exception as error:
         raise RelayError(
             rule="bad-annotation", message="the annotation cannot be evaluated", span=definition.source.span(node),
             found=str(error),
         ) from error  # fmt: skip
-    return meaning(definition, value, node, variables)
 
 
 def meaning(

@@ -44,11 +44,13 @@ class _Extents:
 
 class ProgramBuilder:
     """Makes values, and of those that the outputs reach a program. With `freeze_params` weights are constants of it,
-    else its parameters after the inputs. What cannot be converted is told to `findings`."""
+    else its parameters after the inputs. For `training`, what is computed of weights does not count as known. What
+    cannot be converted is told to `findings`."""
 
-    def __init__(self, findings: Findings, freeze_params: bool = False) -> None:
+    def __init__(self, findings: Findings, freeze_params: bool = False, training: bool = False) -> None:
         self.findings = findings
         self._freeze_params = freeze_params
+        self._training = training
         self._names = FreshNames(separator="_", first=1)
         self._placer = Placer()
         self._inputs: list[Var] = []
@@ -153,7 +155,7 @@ class ProgramBuilder:
         if len(results) < len(names):
             node.unsupported(f"with {len(names)} outputs")
         exprs = [each for each in results[: len(names)] if isinstance(each, ExprBase)]
-        known = dict(zip(exprs, _known_results(node, exprs), strict=True))
+        known = dict(zip(exprs, _known_results(node, exprs, self._training), strict=True))
         unknown = [expr for expr in exprs if known[expr] is None]
         placed = dict(zip(unknown, self._placer.place(unknown, span), strict=True))
         values: list[Item | None] = []
@@ -204,18 +206,19 @@ class ProgramBuilder:
         used = {var: array for var, array in self._weights.items() if var in reached}
         module = IRModule.from_expr(Function((*self._inputs, *used), body))
         if _has_structures(self._inputs, body):
-            module = module.update(data_types())
+            module = module.with_module(data_types())
         return infer_type(module), {var.name_hint: array for var, array in used.items()}
 
     def _extent_values(self, extents: _Extents, origins: Origins) -> Expr:
         return self._placer.place([array_of_extents(extents.elements, extents.dtype, origins)], extents.span)[0]
 
 
-def _known_results(node: Node, exprs: Sequence[Expr]) -> Sequence[NDArray[Any] | None]:
+def _known_results(node: Node, exprs: Sequence[Expr], training: bool) -> Sequence[NDArray[Any] | None]:
     """The elements of results of a node, where they follow from known elements of its inputs. Weights stay what they
-    are: floats are computed only together with something that comes from shapes."""
+    are: floats are computed only together with something that comes from shapes, and in training of that alone."""
     values = [value for value in node.inputs if isinstance(value, Value)]
-    if not any(value.from_shapes for value in values) and any(value.dtype.is_float for value in values):
+    are_numbers = (all if training else any)(value.from_shapes for value in values)
+    if not are_numbers and any(value.dtype.is_float for value in values):
         return [None] * len(exprs)
     given: dict[Expr, Known | None] = {value.expr: _if_small(value.known) for value in values}
     return [each if not isinstance(each, tuple) else None for each in known_elements(exprs, given)]

@@ -58,7 +58,7 @@ def _program(
 ) -> ExportedProgram:
     if isinstance(model, torch_package("torch.nn").Module):
         return _exported(cast("nn.Module", model), args, kwargs, dynamic_shapes)
-    if args or kwargs or dynamic_shapes:
+    if args or kwargs or dynamic_shapes is not None:
         raise RelayError(
             rule="wrong-argument", message="example inputs and dynamic shapes are for modules, which are exported here",
             expected="a torch.nn.Module with them, or an exported program without", found=type(model).__name__,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
@@ -23,13 +23,15 @@ from relay.frontend.shared.node import converter as record_of
 from relay.frontend.shared.value import Item, Value
 from relay.frontend.torch.arguments import Arguments, bound
 from relay.frontend.torch.decided import decided_extents, is_tensor, know_number, outputs_of, with_decided
+from relay.frontend.torch.keys import RandomKey
 from relay.frontend.torch.node import Converter, TorchNode
 from relay.frontend.torch.numbers import float_of
 from relay.frontend.torch.package import torch_package
 from relay.frontend.torch.symbols import Condition, Extents, condition_of, is_symbol, parsed, printed
 from relay.frontend.torch.tensors import element_type
-from relay.ir.expr import Constant, ExprBase
+from relay.ir.expr import Constant, Expr, ExprBase
 from relay.ir.types import TensorType
+from relay.ops.framework.build import TupleWrapper
 from relay.ops.framework.dimensions import decide_equal
 from relay.ops.manipulation.shape import reshape
 
@@ -56,16 +58,19 @@ class Guard:
 
 
 class GraphImporter:
-    """Makes values for the nodes of graphs. `guards` are the statements about extents that were met on the way."""
+    """Makes values for the nodes of graphs. `guards` are the statements about extents that were met on the way. What
+    draws random numbers is refused where there is no `key`."""
 
     def __init__(
-        self, name: str, builder: ProgramBuilder, extents: Extents, converters: Mapping[str, Converter]
-    ) -> None:
+        self, name: str, builder: ProgramBuilder, extents: Extents, converters: Mapping[str, Converter],
+        key: RandomKey | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         self.guards: list[Guard] = []
         self._builder = builder
         self._extents = extents
         self._converters = converters
+        self._key = key
         self._depth = 0
 
     def run(self, module: fx.GraphModule, inputs: Sequence[Made]) -> list[Made]:
@@ -182,7 +187,15 @@ class GraphImporter:
             self._graph,
             self._builder.made,
             lambda extents: self._builder.known("extents", _elements(extents), span).expr,
+            partial(self._drawn, str(node.target)),
         )
+
+    def _drawn(self, operator: str, numbers: Callable[[Expr], TupleWrapper]) -> Expr:
+        if self._key is None:
+            raise Unsupported(f"{operator} in training: call model.eval() before it is exported, or give training=True")
+        if self._depth:
+            raise Unsupported(f"{operator}, which draws random numbers, in a function of another operator")
+        return self._key.drawn(numbers)
 
     def _graph(self, module: fx.GraphModule, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
         self._depth += 1

@@ -21,11 +21,13 @@ from relay.frontend.torch.decided import decides_extents
 from relay.frontend.torch.exporting import FunctionalProgram, Model, functional_program
 from relay.frontend.torch.graph import GraphImporter, Made
 from relay.frontend.torch.guards import checks_of, guards_of
+from relay.frontend.torch.keys import RandomKey
 from relay.frontend.torch.package import torch_package
 from relay.frontend.torch.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.frontend.torch.tensors import array_of_tensor, storage_key
-from relay.ir.module import IRModule
+from relay.ir.expr import Var
+from relay.ir.module import UPDATES, IRModule
 from relay.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def from_pytorch(
     *,
     dynamic_shapes: Any = None,
     freeze_params: bool = False,
+    training: bool = False,
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
     """Import a PyTorch model: `(module, parameters by name)`.
 
@@ -56,14 +59,15 @@ def from_pytorch(
     are taken apart and `None` is left out. Numbers and texts among the inputs are what they were in the example,
     but whole numbers that `dynamic_shapes` lets vary, which are int64 inputs.
     Dynamic dimensions are symbols, and what the export took for granted about them is checked by the run. With
-    `freeze_params` the weights become constants of the program, and the parameters are empty.
+    `freeze_params` the weights become constants of the program, and the parameters are empty. With `training` the model
+    may drop elements at random: if it does, the last input is a `key`, as `relay.random.threefry_key` makes it.
 
     Raises `RelayError`: `unsupported-pytorch` (all that cannot be imported at once, with the user's lines),
     `cannot-export`, `not-a-pytorch-model`, `cannot-read`, `wrong-argument`, `missing-package`, and the rules of the
     operators' type relations, placed at the user's line.
     """
     program = functional_program(model, example_args, example_kwargs, dynamic_shapes, CONVERTERS)
-    return _ProgramImporter(program, _name(model), freeze_params).run()
+    return _ProgramImporter(program, _name(model), freeze_params, training).run()
 
 
 def _name(model: Model) -> str:
@@ -73,7 +77,7 @@ def _name(model: Model) -> str:
 class _ProgramImporter:
     """Makes a module of a functional program."""
 
-    def __init__(self, functional: FunctionalProgram, name: str, freeze_params: bool) -> None:
+    def __init__(self, functional: FunctionalProgram, name: str, freeze_params: bool, training: bool) -> None:
         self._program = program = functional.program
         self._statements = functional.guards
         self._name = name
@@ -81,7 +85,8 @@ class _ProgramImporter:
         self._builder = ProgramBuilder(self._findings, freeze_params)
         placeholders = [node for node in program.graph.nodes if node.op == "placeholder"]
         self._extents = Extents(named_symbols(placeholders))
-        self._graph = GraphImporter(name, self._builder, self._extents, CONVERTERS)
+        key = RandomKey(self._builder) if training else None
+        self._graph = GraphImporter(name, self._builder, self._extents, CONVERTERS, key)
         self._stored: dict[tuple[object, ...], Value] = {}
         self._numbers: dict[str, IntExpr] = {}
         self._placeholders = placeholders
@@ -99,7 +104,9 @@ class _ProgramImporter:
                 rule="not-a-pytorch-model", message=f"{self._name} has no outputs that are tensors or numbers",
                 expected="one or more", found="none",
             )  # fmt: skip
-        return self._builder.finish(outputs, checks_of(guards, self._builder))
+        module, params = self._builder.finish(outputs, checks_of(guards, self._builder))
+        updates = self._updates(given)
+        return (module.with_function("main", module["main"].with_attr(UPDATES, updates)) if updates else module), params
 
     def _input(self, spec: Any, node: fx.Node) -> Value | None:
         """What a placeholder stands for: an input, a weight or a constant; None for numbers, which the graph has."""
@@ -147,6 +154,17 @@ class _ProgramImporter:
         results = [value for spec, value in pairs if spec.kind.name == "USER_OUTPUT" and isinstance(value, Value)]
         changed = [value for spec, value in pairs if "MUTATION" in spec.kind.name and isinstance(value, Value)]
         return results + changed
+
+    def _updates(self, given: Sequence[Value | None]) -> tuple[str, ...]:
+        """What the model changes, as `@main` calls it where it takes that."""
+        signature = self._program.graph_signature
+        names = {
+            spec.target or node.name: value.expr.name_hint
+            for spec, node, value in zip(signature.input_specs, self._placeholders, given, strict=True)
+            if value is not None and isinstance(value.expr, Var)
+        }
+        changed = (str(spec.target) for spec in signature.output_specs if "MUTATION" in spec.kind.name)
+        return tuple(names.get(each, each) for each in changed)
 
     def _guards(self, inputs: Mapping[str, Value]) -> list[Any]:
         try:

@@ -15,6 +15,7 @@ from relay.frontend.shared.value import Value
 from relay.ir.expr import Constant, Expr, const
 from relay.ir.types import TensorType
 from relay.ops.elementwise import convert
+from relay.ops.framework.build import TupleWrapper
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
@@ -27,7 +28,7 @@ class TorchNode(shared.Node):
 
     `types` are those that PyTorch gives the outputs. `common_dtype` is the type that PyTorch brings the first two
     inputs to. `import_graph` imports a graph that stands among the arguments, `made` gives it what the converter made.
-    `tensor_of` makes extents a tensor, int64[k].
+    `tensor_of` makes extents a tensor, int64[k]. `drawn` gives random numbers: what a function gives for a key.
     """
 
     types: tuple[TensorType | None, ...]
@@ -35,6 +36,7 @@ class TorchNode(shared.Node):
     import_graph: Callable[[GraphModule, Sequence[Value]], tuple[Value, ...] | None]
     made: Callable[[Expr, TensorType], Value]
     tensor_of: Callable[[Sequence[IntExpr]], Expr]
+    drawn: Callable[[Callable[[Expr], TupleWrapper]], Expr]
 
     # Outputs
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from relay.frontend.shared.control.loops import Exprs
 from relay.frontend.shared.control.recurrent import Cell, gates_of, gru_state, lstm_memory, one_way
 from relay.frontend.shared.node import Result
+from relay.frontend.torch.converters.dropout import dropped
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
 from relay.ops.elementwise.activation import bias_add, relu
@@ -49,8 +50,7 @@ def _recurrent(cell: Cell, states: int) -> Callable[[TorchNode], Result]:
     """Inputs: x, the first state, then for each layer and direction both weights and, with biases, both biases."""
 
     def convert(node: TorchNode) -> Result:
-        if node.flag("train") and node.float("dropout", 0.0) != 0:
-            node.unsupported("with dropout in training: call model.eval() before it is exported")
+        share = node.float("dropout", 0.0) if node.flag("train") else 0.0
         ways, layers = 2 if node.flag("bidirectional") else 1, node.int("num_layers")
         parameters = node.values()[1 + states :]
         each = 4 if node.flag("has_biases") else 2
@@ -68,6 +68,8 @@ def _recurrent(cell: Cell, states: int) -> Callable[[TorchNode], Result]:
                 outputs.append(output)
                 lasts.append(last)
             x = outputs[0] if ways == 1 else concatenate(outputs, 2)
+            if share and layer < layers - 1:
+                x, _ = dropped(node, x, share)
         final = [stack([last[index] for last in lasts], 0) for index in range(states)]
         return (transpose(x, (1, 0, 2)) if node.flag("batch_first") else x, *final)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from relay.frontend.torch.backward import BACKWARD
 from relay.frontend.torch.control import CONTROL
 from relay.frontend.torch.converters.activations import ACTIVATIONS
 from relay.frontend.torch.converters.attention import ATTENTION
 from relay.frontend.torch.converters.convolution import CONVOLUTIONS
 from relay.frontend.torch.converters.creation import CREATION
+from relay.frontend.torch.converters.dropout import DROPOUT
 from relay.frontend.torch.converters.elementwise import ELEMENTWISE
 from relay.frontend.torch.converters.embedding_bags import EMBEDDING_BAGS
 from relay.frontend.torch.converters.encoder_layers import ENCODER_LAYERS
@@ -31,7 +33,7 @@ CONVERTERS: Mapping[str, Converter] = MappingProxyType(
         for record in (
             *ELEMENTWISE, *ACTIVATIONS, *REDUCTIONS, *SHAPES, *INDEXING, *EMBEDDING_BAGS, *UPDATES, *CREATION,
             *PRODUCTS, *CONVOLUTIONS, *NORMALIZATIONS, *POOLINGS, *ATTENTION, *ENCODER_LAYERS, *RECURRENT, *CONTROL,
-            *IMAGES, *SELECTION,
+            *IMAGES, *SELECTION, *DROPOUT, *BACKWARD,
         )
     }
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.dtypes import DType
@@ -29,6 +30,14 @@ def array_of_tensor(tensor: torch.Tensor) -> NDArray[Any]:
         return dense.numpy()
     bits = {1: "uint8", 2: "int16"}[dtype.item_bytes]  # NumPy has no such type: the bits pass as integers
     return dense.view(getattr(torch_package(), bits)).numpy().view(dtype.numpy)
+
+
+def tensor_of_array(array: NDArray[Any], dtype: torch.dtype) -> torch.Tensor:
+    """The elements as a tensor of such elements, in the memory of the array where it may be written."""
+    torch, whole = torch_package(), np.require(array, requirements=("C", "W"))
+    if whole.dtype.isbuiltin == 1:
+        return torch.from_numpy(whole)
+    return torch.from_numpy(whole.view(f"int{8 * whole.itemsize}")).view(dtype)
 
 
 def storage_key(tensor: torch.Tensor) -> tuple[object, ...]:

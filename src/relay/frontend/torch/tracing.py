@@ -51,14 +51,14 @@ def whole_recurrent_layers() -> Generator[None]:
         before = [{layer: decompositions[layer] for layer in layers}, *(dict(layer.py_kernels) for layer in layers)]
         try:
             for table, known in zip(tables, before, strict=True):
-                table.update(dict.fromkeys(known, _results))
+                table.update(dict.fromkeys(known, results_of_layer))
             yield
         finally:
             for table, known in zip(tables, before, strict=True):
                 table.update(known)
 
 
-def _results(*arguments: Any) -> tuple[Tensor, ...]:
+def results_of_layer(*arguments: Any) -> tuple[Tensor, ...]:
     """Tensors in the shapes of the outputs [.., .., directions · hidden] and the last states, for the arguments of a
     layer, whose state is one tensor or a list of them."""
     x, given, *_, bidirectional, _ = arguments

@@ -26,11 +26,11 @@ class DonatedPart:
 
 
 def donated_parts(entry: Entry, names: Sequence[str]) -> list[DonatedPart]:
-    """What has these names. Raises `RelayError` (rule `bad-donation`)."""
+    """What has these names, in the order of the inputs. Raises `RelayError` (rule `bad-donation`)."""
     if entry.name != "main":
         return []
     parts = list(_parts(entry))
-    named = [parts[i] for i in donated_names([each.name for each in parts], names, entry.name)]
+    named = [parts[i] for i in sorted(donated_names([each.name for each in parts], names, entry.name))]
     given = {(each.donation.input, each.donation.fields) for each in named}
 
     def is_outermost(part: DonatedPart) -> bool:

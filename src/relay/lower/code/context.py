@@ -8,9 +8,10 @@ from typing import Protocol
 from relay.arith.expr import Symbol
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Match, Var
 from relay.ir.operator import Check
-from relay.lower.code.representation import Convention, Representation
+from relay.lower.code.representation import Convention, Path, Representation
 from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.planning.liveness import FreeVariables
+from relay.lower.program.device import Device
 from relay.lower.program.place import ConstantPlace
 from relay.runtime.artefact.failures import Failure
 from relay.runtime.artefact.manifest import CellLabel, Label
@@ -37,6 +38,10 @@ class LoweringContext(Protocol):
 
     def held(self, var: Var) -> Representation:
         """How a variable is held that something else is bound to than what its scope computes."""
+        ...
+
+    def device(self, var: Var, path: Path) -> Device | None:
+        """Where a tensor in nested tuples of a variable is, if not on the host."""
         ...
 
     def is_computed(self, var: Var) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from relay.base.graph import strongly_connected
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Match, Var
@@ -18,20 +19,24 @@ from relay.ir.traversal import children
 from relay.lower.code.representation import (
     BOXED,
     MOST_RESULTS,
+    Boxed,
     Convention,
+    Path,
     Representation,
     register_count,
-    representation_on,
+    representation,
 )
 from relay.lower.program.device import Device
-from relay.transform.devices.flows import HOST, Key, keys_of, result_devices
+from relay.transform.devices.flows import Head, Key
+from relay.transform.devices.leaves import Leaf
 
 
 @dataclass(slots=True, eq=False)
 class _Facts:
-    """One function: whom it ends with a call of."""
+    """One function, the variable that it is known by, and whom it ends with a call of."""
 
     function: Function
+    name: Var | GlobalVar | None = None
     ends_with: list[Function] = field(default_factory=list)
     ends_with_unknown: bool = False
 
@@ -45,12 +50,14 @@ class Conventions:
         self._devices = devices
         self._module = module
         self._facts: dict[int, _Facts] = {}
-        pending: list[tuple[Function, Var | None]] = [(each, None) for each in module.functions.values()]
+        pending: list[tuple[Function, Var | GlobalVar | None]] = [
+            (each, name) for name, each in module.functions.items()
+        ]
         while pending:
             function, itself = pending.pop()
             if id(function) not in self._facts:
-                self._facts[id(function)] = facts = _Facts(function)
-                pending.extend(self._walk(facts, itself))
+                self._facts[id(function)] = facts = _Facts(function, itself)
+                pending.extend(self._walk(facts))
         self._results = self._agreed()
 
     def of(self, function: Function) -> Convention:
@@ -59,12 +66,15 @@ class Conventions:
 
     def held(self, var: Var) -> Representation:
         """How a variable is held that something else is bound to than what its scope computes."""
-        devices = [self._devices.get(key) for key in keys_of(var, var.checked_type)]
-        return representation_on(var.checked_type, devices)
+        return representation(var.checked_type, partial(self.device, var))
 
-    def _walk(self, facts: _Facts, itself: Var | None) -> Iterator[tuple[Function, Var | None]]:
+    def device(self, head: Head, path: Path) -> Device | None:
+        """Where a tensor in nested tuples is, if not on the host: of a variable, or of a function's result."""
+        return self._devices.get((head, Leaf(path)))
+
+    def _walk(self, facts: _Facts) -> Iterator[tuple[Function, Var | None]]:
         """Note the facts of one function; gives the functions inside it, each with the variable it is known by."""
-        known: dict[Var, Function] = {} if itself is None else {itself: facts.function}
+        known: dict[Var, Function] = {facts.name: facts.function} if isinstance(facts.name, Var) else {}
         scopes: list[tuple[Expr, bool]] = [(facts.function.body, True)]
         while scopes:
             scope, ends = scopes.pop()
@@ -110,18 +120,17 @@ class Conventions:
                 related[id(callee)].append(number)
         found: dict[int, Representation] = {}
         for group in strongly_connected(list(related), related.__getitem__):
-            wanted = {_result(self._facts[each].function) for each in group}
+            wanted = {self._result(self._facts[each]) for each in group}
             (agreed, *others) = wanted
-            words = others or any(self._facts[each].ends_with_unknown for each in group)
-            fits = not words and register_count(agreed) <= MOST_RESULTS
+            words = any(self._facts[each].ends_with_unknown for each in group) and not isinstance(agreed, Boxed)
+            fits = not others and not words and register_count(agreed) <= MOST_RESULTS
             found.update(dict.fromkeys(group, agreed if fits else BOXED))
         return found
 
-
-def _result(function: Function) -> Representation:
-    """How a function gives its result, if it may."""
-    devices = [None if each == HOST else Device.parse(each) for each in result_devices(function)]
-    return representation_on(function.body.checked_type, devices)
+    def _result(self, facts: _Facts) -> Representation:
+        """How a function gives its result, if it may."""
+        head = facts.name if isinstance(facts.name, GlobalVar) else facts.function
+        return representation(facts.function.body.checked_type, partial(self.device, head))
 
 
 def _atoms(value: Expr) -> tuple[Expr, ...]:

@@ -10,7 +10,7 @@ captures of closures, refs), what is of a type that the caller chooses, and what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TypeAlias, Union
 
 from relay.base.dtypes import DType
@@ -45,6 +45,8 @@ class ScalarReplaced:
     parts: tuple[Representation, ...]
 
 
+Path: TypeAlias = tuple[int, ...]
+"""Where something is in nested tuples: the fields to go through."""
 Representation: TypeAlias = Union[Boxed, Unboxed, ScalarReplaced]
 BOXED = Boxed()
 
@@ -59,11 +61,18 @@ class Convention:
     @property
     def is_boxed(self) -> bool:
         """Whether closures, which know only words, can be called this way."""
-        return all(each == BOXED for each in (*self.parameters, self.result))
+        return all(isinstance(each, Boxed) for each in (*self.parameters, self.result))
 
 
-def representation(type_: Type | None) -> Representation:
-    """How values of a type are held on the host.
+def nowhere(path: Path) -> None:
+    """No tensor is on a device."""
+
+
+def representation(
+    type_: Type | None, device_of: Callable[[Path], Device | None] = nowhere, path: Path = ()
+) -> Representation:
+    """How values of a type are held. `device_of` says where the data of a tensor in nested tuples are, if not on the
+    host; the value is found there at `path` itself.
 
     >>> representation(TupleType((TensorType((), DType.INT32), TensorType((4,), DType.INT32))))
     ScalarReplaced(parts=(Unboxed(dtype=<DType.INT32: 'int32'>), Boxed(device=None)))
@@ -71,26 +80,14 @@ def representation(type_: Type | None) -> Representation:
     match type_:
         case TensorType(shape=(), dtype=dtype):
             return Unboxed(dtype)
+        case TensorType():
+            return Boxed(device_of(path))
         case TupleType(fields) if 0 < len(fields) <= MOST_PARTS:
-            whole = ScalarReplaced(tuple(map(representation, fields)))
+            parts = (representation(each, device_of, (*path, index)) for index, each in enumerate(fields))
+            whole = ScalarReplaced(tuple(parts))
             return whole if register_count(whole) <= MOST_PARTS else BOXED
         case _:
             return BOXED
-
-
-def representation_on(type_: Type | None, devices: Sequence[Device | None]) -> Representation:
-    """How values are held some of whose tensors, in nested tuples, are on devices."""
-    if not any(devices):
-        return representation(type_)
-    return _on(type_, iter(devices))
-
-
-def _on(type_: Type | None, devices: Iterator[Device | None]) -> Representation:
-    """How a value is held whose tensors are on the next of these."""
-    if isinstance(type_, TupleType):
-        return ScalarReplaced(tuple(_on(each, devices) for each in type_.fields))
-    device = next(devices)
-    return Boxed(device) if device else representation(type_)
 
 
 def leaves(whole: Representation) -> Iterator[Boxed | Unboxed]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from relay.base.diagnostics import CompilerBug
 from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext
 from relay.lower.code.representation import (
@@ -15,8 +14,9 @@ from relay.lower.code.representation import (
     Representation,
     ScalarReplaced,
     Unboxed,
+    kinds,
 )
-from relay.lower.program.place import Buffer, Held, Register, Scalar
+from relay.lower.program.place import Held, Register, Scalar, register_of
 from relay.lower.program.procedure import (
     Box,
     CallProcedure,
@@ -45,7 +45,7 @@ def opened(block: OpenBlock, procedure: OpenProcedure, word: Register, wanted: R
         case ScalarReplaced(parts):
             for index, part in enumerate(parts):
                 field = procedure.register()
-                block.add(Field(field, word, index))
+                block.add(Field(field, word, index, part.device if isinstance(part, Boxed) else None))
                 yield from opened(block, procedure, field, part)
         case _:
             assert_never(wanted)
@@ -65,14 +65,12 @@ def packed(
         block.add(NewCell(result, context.label(CellLabel("tuple")), fields))
         return result
     match next(held):
-        case Register() as word:
-            return word
         case Scalar() as scalar:
             result = procedure.register()
             block.add(Box(result, context.label(TensorLabel(scalar.dtype, 0)), scalar))
             return result
-        case Buffer() as tensor:
-            raise CompilerBug("lower", f"{tensor} is on a device, where a word of the host's is wanted")
+        case word:
+            return register_of(word)
 
 
 def boxed_procedure(
@@ -82,7 +80,8 @@ def boxed_procedure(
     first: it hands it on, or drops it."""
     procedure = OpenProcedure(name)
     closure = procedure.register() if takes_closure else None
-    words = procedure.words(len(convention.parameters))
+    given = [each if isinstance(each, Boxed) else BOXED for each in convention.parameters]
+    words = tuple(word for each in given for word in procedure.held(each))
     procedure.parameters = words if closure is None else (closure, *words)
     block = procedure.block()
     arguments: list[Held] = []
@@ -91,12 +90,13 @@ def boxed_procedure(
     elif closure is not None:
         block.add(Release(closure))
     for word, wanted in zip(words, convention.parameters, strict=True):
-        if wanted == BOXED:
+        if isinstance(wanted, Boxed):
             arguments.append(word)
         else:
-            arguments.extend(opened(block, procedure, word, wanted))
-            block.add(Release(word))
-    if convention.result == BOXED:
+            arguments.extend(opened(block, procedure, register_of(word), wanted))
+            block.add(Release(register_of(word)))
+    if isinstance(convention.result, Boxed):
+        procedure.results = kinds(convention.result)
         block.close(TailCall(callee, tuple(arguments)))
         return procedure.closed()
     results = procedure.held(convention.result)

@@ -10,9 +10,9 @@ from relay.ir.expr import Var, record_type
 from relay.ir.types import TupleType
 from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext
-from relay.lower.code.representation import Boxed, Representation, ScalarReplaced, Unboxed, representation
+from relay.lower.code.representation import Boxed, Representation, ScalarReplaced, Unboxed
 from relay.lower.program.device import Device
-from relay.lower.program.place import Buffer, Held, Register, Scalar
+from relay.lower.program.place import Buffer, Held, Register, Scalar, register_of
 from relay.lower.program.procedure import Field, Retain, Unbox
 
 Location: TypeAlias = Union[Register, Scalar, tuple[Var, ...]]
@@ -74,18 +74,16 @@ class ValueLocations:
 
     def load(self, block: OpenBlock, var: Var, whole: Register, index: int) -> None:
         """Hold in a variable what a field of a cell holds: a scalar that is computed with, or the word, owned."""
-        field = self.procedure.register()
-        block.add(Field(field, whole, index))
-        self.take_borrowed(block, var, field)
-
-    def take_borrowed(self, block: OpenBlock, var: Var, word: Register) -> None:
-        """Hold in a variable a word that is borrowed: as a scalar if it is computed with, or owned."""
-        how = representation(var.checked_type)
+        how = self.context.held(var)
+        device = how.device if isinstance(how, Boxed) else None
+        (field,) = self.procedure.held(Boxed(device))
+        word = register_of(field)
+        block.add(Field(word, whole, index, device))
         if isinstance(how, Unboxed) and self.context.is_computed(var):
             scalar = self.of[var] = self.procedure.scalar(how.dtype)
             block.add(Unbox(scalar, word))
         else:
-            self.of[var] = word
+            self.of[var] = self._location(field)
             block.add(Retain(word))
 
     def leaves(self, var: Var) -> Iterator[Var]:

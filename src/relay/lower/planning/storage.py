@@ -8,6 +8,7 @@ symbolic size follow behind them and share a slot when their sizes are the same 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from relay.arith.expr import IntExpr, add, ceil_divide, multiply
@@ -54,24 +55,82 @@ def aligned(size_bytes: IntExpr) -> IntExpr:
 
 def _pack_constant_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr]) -> int:
     sized = [(value.size_bytes, i) for i, value in enumerate(values) if isinstance(value.size_bytes, int)]
-    alive: dict[int, list[tuple[int, int]]] = {}  # the bytes that are taken while an instruction runs
-    written: dict[int, list[tuple[int, int]]] = {}  # those of them that are taken from that instruction on
+    taken = _TakenBytes(max((value.last + 1 for value in values), default=1))
     end = 0
     for _, i in sorted(sized, key=lambda item: (-item[0], item[1])):
         value = values[i]
         size = aligned(value.size_bytes)
         assert isinstance(size, int)
-        taken = set(alive.get(value.first, ()))
-        for time in range(value.first + 1, value.last + 1):
-            taken.update(written.get(time, ()))
-        begin = lowest_gap(size, sorted(taken))
-        place = (begin, begin + size)
-        written.setdefault(value.first, []).append(place)
-        for time in range(value.first, value.last + 1):
-            alive.setdefault(time, []).append(place)
+        begin = lowest_gap(size, taken.during(value.first, value.last))
+        taken.take((begin, begin + size), value.first, value.last)
         offsets[i] = begin
         end = max(end, begin + size)
     return end
+
+
+class _TakenBytes:
+    """The stretches of bytes that are taken, by the instructions during which they are.
+
+    A segment tree over instructions (Bentley, "Solutions to Klee's rectangle problems", 1977): node `n` is about what
+    `2 * n` and `2 * n + 1` are about. Values that lie close together are one stretch, so that a value costs the
+    logarithm of how many instructions there are, however long it lives.
+    """
+
+    def __init__(self, instructions: int) -> None:
+        self._leaves = 1 << (instructions - 1).bit_length()
+        self._throughout: dict[int, list[tuple[int, int]]] = {}
+        self._at_some_time: dict[int, list[tuple[int, int]]] = {}
+
+    def during(self, first: int, last: int) -> list[tuple[int, int]]:
+        """What is taken during any of the instructions from `first` to `last`, sorted."""
+        nodes = self._covering(first, last)
+        found = [each for node in nodes for each in self._at_some_time.get(node, ())]
+        found += (each for node in _above(nodes) for each in self._throughout.get(node, ()))
+        return sorted(found)
+
+    def take(self, stretch: tuple[int, int], first: int, last: int) -> None:
+        nodes = self._covering(first, last)
+        for node in nodes:
+            _unite(self._throughout.setdefault(node, []), stretch)
+        for node in (*nodes, *_above(nodes)):
+            _unite(self._at_some_time.setdefault(node, []), stretch)
+
+    def _covering(self, first: int, last: int) -> list[int]:
+        """The largest nodes that are about instructions from `first` to `last` alone: all of these."""
+        found: list[int] = []
+        low, high = first + self._leaves, last + 1 + self._leaves
+        while low < high:
+            if low & 1:
+                found.append(low)
+                low += 1
+            if high & 1:
+                high -= 1
+                found.append(high)
+            low, high = low >> 1, high >> 1
+        return found
+
+
+def _above(nodes: Sequence[int]) -> set[int]:
+    """The nodes above some."""
+    found: set[int] = set()
+    for node in nodes:
+        while node > 1 and node >> 1 not in found:
+            node >>= 1
+            found.add(node)
+    return found
+
+
+def _unite(stretches: list[tuple[int, int]], stretch: tuple[int, int]) -> None:
+    """Add a stretch to sorted ones that do not touch each other."""
+    begin, end = stretch
+    at = bisect_left(stretches, (begin, begin))
+    if at and stretches[at - 1][1] >= begin:
+        at -= 1
+    behind = at
+    while behind < len(stretches) and stretches[behind][0] <= end:
+        begin, end = min(begin, stretches[behind][0]), max(end, stretches[behind][1])
+        behind += 1
+    stretches[at:behind] = [(begin, end)]
 
 
 def lowest_gap(size: int, taken: Sequence[tuple[int, int]]) -> int:

@@ -75,13 +75,13 @@ def _forms(procedure: Procedure, hole_label: int) -> Iterator[Procedure]:
     index = next(iter(sites.values())).index
     sites = {number: site for number, site in sites.items() if site.index == index}
     fresh = 1 + max(register.number for register in _registers(procedure))
-    first, last, result = Register(fresh), Register(fresh + 1), Register(fresh + 2)
+    first, last = Register(fresh), Register(fresh + 1)
     blocks = [
         _entering(block, sites[block.number], procedure.name, hole_label) if block.number in sites else block
         for block in procedure.blocks
     ]
     yield replace(procedure, blocks=tuple(blocks))
-    filling = _Filling(procedure.name, index, first, last, result, hole_label)
+    filling = _Filling(procedure.name, index, first, last, hole_label)
     yield Procedure(
         procedure.name + _INTO,
         (*procedure.parameters, first, last),
@@ -140,7 +140,6 @@ class _Filling:
     index: int
     first: Register
     last: Register
-    result: Register
     hole_label: int
 
     def block(self, block: Block, site: _Site | None) -> Block:
@@ -153,11 +152,17 @@ class _Filling:
             case TailCall(procedure, arguments) if procedure == self.name:
                 return self._again(block, arguments, self.last)
             case TailCall(procedure, arguments):
-                return self._end(block, self.result, CallProcedure((self.result,), procedure, arguments))
+                return self._end(
+                    block, self._result(block), CallProcedure((self._result(block),), procedure, arguments)
+                )
             case TailCallClosure(closure, arguments):
-                return self._end(block, self.result, CallClosure(self.result, closure, arguments))
+                return self._end(block, self._result(block), CallClosure(self._result(block), closure, arguments))
             case _:
                 return block
+
+    def _result(self, block: Block) -> Register:
+        """What a block calls another procedure for: a register of its own, since each is written once."""
+        return Register(self.last.number + 1 + block.number)
 
     def _fill(self, value: Register) -> StoreField:
         return StoreField(self.last, self.index, value)

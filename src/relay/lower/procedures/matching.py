@@ -9,6 +9,7 @@ from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext, constructor_label
 from relay.lower.ownership.value_locations import ValueLocations
 from relay.lower.procedures.decision import Decision, Leaf, NoClause, Path, Test, decide
+from relay.lower.program.device import Device
 from relay.lower.program.place import Held, Register, Scalar
 from relay.lower.program.procedure import Case, Fail, Field, Jump, Retain, Switch, Unbox
 
@@ -60,7 +61,8 @@ def lower_decisions(
                     if path in scalars:
                         chosen.append(scalars[path])
                         continue
-                    part = _part(procedure, block, parts, path)
+                    device = values.devices.get(wanted) if isinstance(wanted, Register) else None
+                    part = _part(procedure, block, parts, path, device)
                     if isinstance(wanted, Scalar):
                         element = procedure.scalar(wanted.dtype)
                         block.add(Unbox(element, part))
@@ -81,14 +83,17 @@ def lower_decisions(
                 work.append((rest, otherwise, dict(parts)))
 
 
-def _part(procedure: OpenProcedure, block: OpenBlock, parts: dict[Path, Register], path: Path) -> Register:
-    """The part at a path, borrowed; `parts` holds those that are loaded already."""
+def _part(
+    procedure: OpenProcedure, block: OpenBlock, parts: dict[Path, Register], path: Path, device: Device | None = None
+) -> Register:
+    """The part at a path, borrowed, a tensor on `device` if there is one; `parts` holds those that are loaded
+    already."""
     length = len(path)
     while path[:length] not in parts:
         length -= 1
     register = parts[path[:length]]
     for end in range(length, len(path)):
         whole, register = register, procedure.register()
-        block.add(Field(register, whole, path[end]))
+        block.add(Field(register, whole, path[end], device if end + 1 == len(path) else None))
         parts[path[: end + 1]] = register
     return register

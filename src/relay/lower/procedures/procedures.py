@@ -21,7 +21,7 @@ from relay.ir.operator import Check
 from relay.lower.code.blocks import OpenProcedure
 from relay.lower.code.context import constructor_label
 from relay.lower.code.conventions import Conventions
-from relay.lower.code.representation import BOXED, Convention, Representation, kinds
+from relay.lower.code.representation import BOXED, Convention, Path, Representation, kinds
 from relay.lower.code.run_time_checks import own_symbols
 from relay.lower.kernels.index_faults import fault_function
 from relay.lower.kernels.value_extents import extents_function
@@ -127,6 +127,9 @@ class Procedures:
 
     def held(self, var: Var) -> Representation:
         return self._conventions.held(var)
+
+    def device(self, var: Var, path: Path) -> Device | None:
+        return self._conventions.device(var, path)
 
     def is_computed(self, var: Var) -> bool:
         return var in self._conventions.computed

@@ -11,7 +11,7 @@ from dataclasses import replace
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, RefRead, Tuple, TupleGetItem, Var
 from relay.ir.types import ANY, TensorType, TupleType, Type
-from relay.lower.code.representation import BOXED, Boxed, Representation, Unboxed, representation, representation_on
+from relay.lower.code.representation import BOXED, Boxed, Unboxed
 from relay.lower.kernels.checked import ValueCheck, check_of
 from relay.lower.kernels.group import is_of_tensors
 from relay.lower.kernels.index_faults import index_user
@@ -38,7 +38,7 @@ from relay.lower.program.procedure import (
 from relay.lower.refusal import not_native
 from relay.runtime.artefact.failures import Failure, FailureKind
 from relay.runtime.artefact.manifest import CellLabel, TensorLabel
-from relay.transform.devices.flows import HOST, result_devices
+from relay.transform.devices.flows import result_devices
 
 
 class RegionScope(OwningScope):
@@ -141,14 +141,18 @@ class RegionScope(OwningScope):
         """What a kernel writes that outlives its region; the variable is held in it, but for a tuple of so many parts
         that it is made."""
         type_ = call.checked_type
-        if isinstance(type_, TupleType) and representation(type_) == BOXED:
-            return tuple(self._new_tensor(field, call) for field in type_.fields)
-        self.values.hold(var, _made_by(call))
+        how = self.context.held(var)
+        if isinstance(type_, TupleType) and how == BOXED:
+            devices = (self.context.device(var, (index,)) for index in range(len(type_.fields)))
+            return tuple(
+                self._new_tensor(field, call, device) for field, device in zip(type_.fields, devices, strict=True)
+            )
+        self.values.hold(var, how)
         outputs: list[NewTensor | Scalar] = []
         for leaf in self.values.leaves(var):
             where = self.values.of[leaf]
             if isinstance(where, Register):
-                outputs.append(self._new_tensor(leaf.checked_type, call, where))
+                outputs.append(self._new_tensor(leaf.checked_type, call, self.values.devices.get(where), where))
             elif isinstance(where, Scalar):
                 outputs.append(where)
         return tuple(outputs)
@@ -206,10 +210,11 @@ class RegionScope(OwningScope):
             case _:
                 raise not_native(argument, f"gives an operator a {type(argument).__name__}")
 
-    def _new_tensor(self, type_: Type | None, where: Expr, result: Register | None = None) -> NewTensor:
+    def _new_tensor(
+        self, type_: Type | None, where: Expr, device: Device | None, result: Register | None = None
+    ) -> NewTensor:
         here = self._type_here(type_, where)
         label = self.context.label(TensorLabel(here.dtype, len(here.shape)))
-        device = None if result is None else self.values.devices.get(result)
         return NewTensor(result or self._register(), label, here.shape, size_bytes(here), device=device)
 
     def _view(self, var: Var, source: Expr, type_: TensorType) -> None:
@@ -243,14 +248,6 @@ class RegionScope(OwningScope):
 def is_on_device(value: Expr) -> bool:
     """Whether a binding makes tensors on a device."""
     return isinstance(value, Call) and isinstance(value.op, Function) and bool(result_devices(value.op))
-
-
-def _made_by(call: Expr) -> Representation:
-    """How the result of a kernel is held, or of a region for a device."""
-    if not isinstance(call, Call) or not is_on_device(call) or not isinstance(call.op, Function):
-        return representation(call.checked_type)
-    devices = [None if each == HOST else Device.parse(each) for each in result_devices(call.op)]
-    return representation_on(call.checked_type, devices)
 
 
 def _place(output: NewTensor | Scalar) -> Place:

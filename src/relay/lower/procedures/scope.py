@@ -31,11 +31,11 @@ from relay.lower.code.context import constructor_label
 from relay.lower.code.representation import (
     BOXED,
     MOST_PARTS,
+    Boxed,
     Representation,
     ScalarReplaced,
     Unboxed,
     register_count,
-    representation,
 )
 from relay.lower.code.run_time_checks import group_checks
 from relay.lower.kernels.value_extents import value_extents
@@ -255,11 +255,12 @@ class _ScopeChain(RegionScope):
         return False
 
     def _call_closure(self, var: Var, closure: Register, arguments: tuple[Register, ...], tail: bool) -> bool:
-        if tail and self.scopes.result == BOXED:
+        if tail and isinstance(self.scopes.result, Boxed):
             self._release_dead()
             self.block.close(TailCallClosure(closure, arguments))
             return True
-        result = self.values.of[var] = self._register()
+        how = self.context.held(var)
+        (result,) = self.values.hold(var, how if isinstance(how, Boxed) else BOXED)
         self.block.add(CallClosure(result, closure, arguments))
         return False
 
@@ -351,6 +352,7 @@ class _ScopeChain(RegionScope):
 
     def _hold_bound(self, var: Var, held: Mapping[Path, Held]) -> tuple[Held, ...]:
         """Hold a variable of a pattern: as a word, but for a scalar that is computed with or unboxed already."""
-        how = representation(var.checked_type)
+        how = self.context.held(var)
         unboxed = self.context.is_computed(var) or any(isinstance(each, Scalar) for each in held.values())
-        return self.values.hold(var, how if isinstance(how, Unboxed) and unboxed else BOXED)
+        is_held = isinstance(how, Boxed) or (isinstance(how, Unboxed) and unboxed)
+        return self.values.hold(var, how if is_held else BOXED)

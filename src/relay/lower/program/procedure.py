@@ -12,6 +12,8 @@ or it holds the bits of a scalar, which has no count and is written with its typ
 Objects carry a *label*, their position in the program's table of labels: what a value is can be read off it, so nothing
 here depends on types, and one procedure serves all instances of a polymorphic function.
 
+A tensor on a device is a counted object, too: registers that hold one say so (`%3:toy_gpu:0`), what is stored does not.
+
 Ownership: a procedure owns its arguments and gives away its result, so that a call in tail position has nothing left to
 do and is a jump. Kernels, projections and decisions borrow. `Retain` and `Release` say where counts change.
 """
@@ -120,13 +122,14 @@ class Immediate(Form):
 
 @frozen
 class Field(Form):
-    """A field, borrowed from its object."""
+    """A field, borrowed from its object; of a tensor whose data are on a `device`, that says so."""
 
-    form = "{result} = {source}.{index}"
+    form = "{result} = {source}.{index}{ on device?}"
 
     result: Register
     source: Register
     index: int
+    device: Device | None = None
 
 
 @frozen
@@ -217,7 +220,7 @@ class CallProcedure(Form):
 class CallClosure(Form):
     form = "{result} = call {closure}({arguments})"
 
-    result: Register
+    result: Held
     closure: Register
     arguments: tuple[Register, ...]
 

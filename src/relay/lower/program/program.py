@@ -157,6 +157,11 @@ class Program:
         return not all(each.is_flat for each in self.procedures)
 
     @property
+    def is_straight(self) -> bool:
+        """Whether its code runs kernels one after another, and does nothing else."""
+        return all(each.is_flat and len(each.blocks) == 1 for each in self.procedures)
+
+    @property
     def arena_offset_bytes(self) -> int:
         """Where the arena begins behind the heap of a call."""
         return arena_offset_bytes(

@@ -46,9 +46,9 @@ from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, Region
 def written(instruction: ProcedureInstruction) -> tuple[Held, ...]:
     """What an instruction writes to registers."""
     match instruction:
-        case NewTensor(result=result, device=device) | NewView(result=result, device=device):
+        case NewTensor(result, device=device) | NewView(result, device=device) | Field(result, device=device):
             return (result if device is None else Buffer(result, device),)
-        case NewConstant() | NewCell() | NewClosure() | Immediate() | Field() | Box():
+        case NewConstant() | NewCell() | NewClosure() | Immediate() | Box():
             return (instruction.result,)
         case Unbox() | ScalarConstant() | ComputeScalar():
             return (instruction.result,)

@@ -20,7 +20,17 @@ from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops import dyn
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES, NO_BATCH_RULE_YET, SHAPE_OF_ITS_OWN, ByElement
-from relay.ops.framework.build import Argument, Shape, as_expr, call, dimensions, is_dynamic, known_dtype, static_shape
+from relay.ops.framework.build import (
+    Argument,
+    Shape,
+    as_expr,
+    call,
+    dimensions,
+    is_dynamic,
+    known_dtype,
+    optional_dtype,
+    static_shape,
+)
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.layout_rule import Elementwise, OwnLayout
 from relay.ops.framework.record import (
@@ -299,7 +309,7 @@ CREATIONS: tuple[OperatorRecord, ...] = (
 
 
 def _init(shape: Shape | Expr, dtype: str | DType | None) -> InitAttributes:
-    return InitAttributes(dimensions(static_shape(shape)), dtype_of(dtype) if dtype else None)
+    return InitAttributes(dimensions(static_shape(shape)), optional_dtype(dtype))
 
 
 def full(fill_value: Argument, shape: Shape | Expr = (), dtype: str | DType | None = None) -> Call:
@@ -357,7 +367,11 @@ def arange(
     known = [value.data.item() if isinstance(value, Constant) and value.data.size == 1 else None for value in inputs]
     if any(isinstance(value, float) and not math.isfinite(value) for value in known):
         raise RelayError(
-            rule="wrong-attribute", message="arange needs finite numbers", span=caller_span(), found=str(known)
+            rule="wrong-attribute",
+            message="arange needs finite numbers",
+            span=caller_span(),
+            expected="finite numbers",
+            found=str(known),
         )
     return call(ARANGE, inputs, ArangeAttributes(number, *known))
 

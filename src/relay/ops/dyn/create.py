@@ -21,7 +21,7 @@ from relay.ops.dyn.extents import (
     shape_rank,
 )
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
-from relay.ops.framework.build import Argument, call
+from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.record import (
     PIECEWISE_CONSTANT,
     FromValues,
@@ -101,7 +101,7 @@ ONES = _constant("ones", 1)
 
 def full(fill_value: Argument, shape: Argument, dtype: str | DType | None = None) -> Call:
     """A tensor [shape] of `fill_value`, in its type or in `dtype`. Raises `unknown-rank`, `wrong-dtype`."""
-    return call(FULL, (fill_value, shape), DynInitAttributes(dtype_of(dtype) if dtype else None))
+    return call(FULL, (fill_value, shape), DynInitAttributes(optional_dtype(dtype)))
 
 
 def zeros(shape: Argument, dtype: str | DType = "float32") -> Call:

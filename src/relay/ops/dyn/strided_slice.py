@@ -20,7 +20,7 @@ from relay.ops.dyn.extents import (
 )
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.framework.build import Argument, call
-from relay.ops.framework.record import NO_GRADIENT_YET, FromValues, FusionKind, define
+from relay.ops.framework.record import FromValues, FusionKind, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -146,7 +146,7 @@ STRIDED_SLICE = define(
     layout=OWN_SHAPE,
     extents=FromValues(_slice_extents, _SLICE_FAILURES),
     effect=Effect.PURE,
-    gradient=NO_GRADIENT_YET,
+    gradient=gradient_above("dynamic", "of_strided_slice"),
     batch=DEPENDS_ON_VALUES,
     scale=MOVES_ELEMENTS,
     support_level=4,

@@ -17,7 +17,16 @@ from relay.ops.elementwise.comparison import greater, where
 from relay.ops.elementwise.elementwise_binary import add, maximum, multiply
 from relay.ops.elementwise.elementwise_unary import erf, sigmoid
 from relay.ops.framework.batch_rule import ALONG_AXIS, NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, TupleWrapper, as_expr, call, known_dtype, known_rank, tuple_call
+from relay.ops.framework.build import (
+    Argument,
+    TupleWrapper,
+    as_expr,
+    as_float,
+    call,
+    known_dtype,
+    known_rank,
+    tuple_call,
+)
 from relay.ops.framework.elementwise import FLOATS, NUMBERS, unary_rule
 from relay.ops.framework.layout_rule import AxisAttribute, Elementwise
 from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
@@ -280,7 +289,7 @@ def prelu(data: Argument, alpha: Argument, axis: int = 1) -> Call:
 
 def clip(data: Argument, a_min: float, a_max: float) -> Call:
     """min(max(data, a_min), a_max) of each element. Raises `wrong-attribute` when a_min is above a_max."""
-    return call(CLIP, (data,), ClipAttributes(float(a_min), float(a_max)))
+    return call(CLIP, (data,), ClipAttributes(as_float(a_min), as_float(a_max)))
 
 
 def bias_add(data: Argument, bias: Argument, axis: int = 1) -> Call:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, Union
 
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
+from relay.ir.expr import Expr
 
 
 @frozen
@@ -50,9 +51,19 @@ class PermutesAxes:
 @frozen
 class RowsTimesMatrix:
     """data[.., k] × a shared matrix: every row of every instance is a row of the product. `transposes_data` names the
-    attribute that, where it is true, makes columns of them."""
+    attribute that, where it is true, makes columns of them.
+
+    `of_each(attributes, data[n, r, k], matrices[n, ..]) -> [n, rows, columns]`: the products of n instances of two
+    axes that have matrices of their own, or columns; None where there is no operator for them.
+    """
 
     transposes_data: str = ""
+    of_each: Callable[[Any, Expr, Expr], Expr] | None = None
+
+
+@frozen
+class Repeats:
+    """The elements of the first input, repeated to the shape of the result, which is all that others tell."""
 
 
 @frozen
@@ -74,7 +85,7 @@ class NoBatchRule:
 
 
 BatchRule: TypeAlias = Union[
-    ByElement, AlongAxes, KeepsOrder, PermutesAxes, RowsTimesMatrix, HasBatchAxis, TakesEntries, NoBatchRule
+    ByElement, AlongAxes, KeepsOrder, PermutesAxes, RowsTimesMatrix, Repeats, HasBatchAxis, TakesEntries, NoBatchRule
 ]
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TypeAlias, TypeGuard, TypeVar, Union, cast
+from types import FunctionType
+from typing import Any, TypeAlias, TypeGuard, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relay.arith.expr import IntExpr, Node, Symbol
-from relay.base.arguments import TEXT, WHOLE_NUMBER, expect
+from relay.base.arguments import TEXT, WHOLE_NUMBER, Kind, expect, refuse
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
@@ -19,6 +20,7 @@ from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import AnyExpr, Call, Constant, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.framework.attribute_types import check_attributes
 from relay.ops.framework.record import OperatorRecord
 
 Argument: TypeAlias = Union[Expr, "TupleWrapper", ArrayLike, Sequence["Argument"]]
@@ -27,7 +29,6 @@ Argument: TypeAlias = Union[Expr, "TupleWrapper", ArrayLike, Sequence["Argument"
 _MARK = "__makes_calls_of_operators__"
 
 
-@cache
 def symbol(name: str) -> Symbol:
     """The dimension called `name`. One name is one symbol, always: that is how two variables share an extent.
 
@@ -37,6 +38,11 @@ def symbol(name: str) -> Symbol:
     True
     """
     expect(name, TEXT, "the name of a symbol")
+    return _symbol(name)
+
+
+@cache
+def _symbol(name: str) -> Symbol:
     return Symbol(name)
 
 
@@ -160,9 +166,11 @@ def with_known_type(expr: AnyExpr) -> AnyExpr:
 def call(record: OperatorRecord, arguments: Sequence[Argument], attributes: Attributes | None = None) -> Call:
     """The call of an operator, typed at once when its arguments are.
 
-    Raises `RelayError` with the rule of the operator's relation, at the user's line.
+    Raises `RelayError` (rule `bad-attribute`, and those of the operator's relation), at the user's line.
     """
     args = tuple(as_expr(argument) for argument in arguments)
+    if attributes is not None:
+        check_attributes(record.name, attributes)
     return type_eagerly(Call(Op(record), args, attributes or NoAttributes(), span=caller_span()))
 
 
@@ -183,8 +191,9 @@ def builder(function: Builder) -> Builder:
 
 
 def is_builder(function: object) -> bool:
-    """Whether a function makes calls of operators: relay's own do, and those marked."""
-    return getattr(function, _MARK, False) or getattr(function, "__module__", "").startswith("relay.")
+    """Whether a function makes calls of operators: relay's own do, and those marked. Compiled programs take arrays."""
+    is_own = isinstance(function, FunctionType | type) and function.__module__.startswith("relay.")
+    return is_own or getattr(function, _MARK, False)
 
 
 def tuple_call(
@@ -231,4 +240,37 @@ def known_rank(value: Argument) -> int | None:
 
 def optional_dtype(dtype: str | DType | None) -> DType | None:
     """A dtype argument; None and, as Relay has it, the empty string mean that none is given."""
-    return dtype_of(dtype) if dtype else None
+    return None if dtype is None or (isinstance(dtype, str) and dtype == "") else dtype_of(dtype)  # pyright: ignore[reportUnnecessaryIsInstance]
+
+
+def items(values: Any) -> Any:
+    """What users give for a list, as a tuple; None, and what is no list, stays for the check of attributes.
+
+    >>> items([1, 2]), items(range(2)), items(None), items("ab")
+    ((1, 2), (0, 1), None, 'ab')
+    """
+    if isinstance(values, np.ndarray):
+        values = cast("Any", values).tolist()
+    return tuple(values) if isinstance(values, Iterable) and not isinstance(values, str) else values
+
+
+def item_or_items(values: Any) -> Any:
+    """The same, where a lone number is a list of one."""
+    return (int(values),) if isinstance(values, (int, np.integer)) else items(values)
+
+
+def as_float(value: Any) -> Any:
+    """What users give for a number, as a float; what is none stays for the check of attributes."""
+    known = value.known_value() if isinstance(value, Constant) else value
+    return float(known) if isinstance(known, (int, float, np.number)) and not isinstance(known, bool) else known
+
+
+def whole_numbers(values: object, what: str) -> NDArray[np.int64]:
+    """A list of places or steps. Raises `RelayError` (rule `wrong-argument`)."""
+    try:
+        return np.asarray(values, np.int64)
+    except (TypeError, ValueError, OverflowError):
+        refuse(values, _PLACES, what)
+
+
+_PLACES = Kind((tuple, list), "a list of whole numbers of 64 bits")

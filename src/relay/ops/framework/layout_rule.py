@@ -54,10 +54,21 @@ class LayoutAttribute:
 
 
 @frozen
+class KernelResult:
+    """States the layout of its inputs, all alike, in the attribute `attribute`, and that of its result, which is a
+    kernel of convolutions, in the attribute `kernel`."""
+
+    attribute: str
+    kernel: str
+
+
+@frozen
 class OwnLayout:
     """Depends on the order of its axes; a layout ends here. `reason` says why."""
 
     reason: str
 
 
-LayoutRule: TypeAlias = Union[Elementwise, Broadcasting, AxisAttribute, PerAxisAttributes, LayoutAttribute, OwnLayout]
+LayoutRule: TypeAlias = Union[
+    Elementwise, Broadcasting, AxisAttribute, PerAxisAttributes, LayoutAttribute, KernelResult, OwnLayout
+]

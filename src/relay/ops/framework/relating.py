@@ -95,6 +95,10 @@ class RelationRun:
         self.same_dtype(dtype, position)
         return found
 
+    def implied(self, position: int, type_: Type) -> None:
+        """An input is of the type that the others determine."""
+        self._implied[position] = type_
+
     def with_possible_extents(self, result: Type) -> Type:
         """The result, if there are tensors of its extents."""
         for part in type_parts(result):

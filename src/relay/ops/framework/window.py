@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
 from relay.ir.types import ANY, Dimension
+from relay.ops.framework.build import item_or_items
 from relay.ops.framework.dimensions import derived, quotient, window_extent, window_span
 from relay.ops.framework.layouts import Layout
 from relay.ops.framework.relating import RelationRun
@@ -32,8 +33,8 @@ def per_axis(value: int | Sequence[int], rank: int) -> tuple[int, ...]:
     >>> per_axis(2, 2), per_axis([3], 2), per_axis((1, 2), 2)
     ((2, 2), (3, 3), (1, 2))
     """
-    values = (value,) if isinstance(value, int) else tuple(value)
-    return values * rank if len(values) == 1 else values
+    values = item_or_items(value)
+    return values * rank if isinstance(values, tuple) and len(values) == 1 else values
 
 
 def optional_window(window: int | Sequence[int] | None, rank: int) -> tuple[int, ...] | None:
@@ -47,8 +48,8 @@ def full_padding(padding: int | Sequence[int], rank: int) -> tuple[int, ...]:
     >>> full_padding(1, 2), full_padding((1, 2), 2), full_padding((1, 2, 3, 4), 2)
     ((1, 1, 1, 1), (1, 2, 1, 2), (1, 2, 3, 4))
     """
-    values = per_axis(padding, rank)
-    return values * 2 if len(values) == rank else values
+    values: Any = per_axis(padding, rank)
+    return values * 2 if isinstance(values, tuple) and len(values) == rank else values
 
 
 def check_windows(run: RelationRun, rank: int, **counts: Sequence[int]) -> None:

@@ -11,6 +11,8 @@ from relay.ops.creation.create import shape_of
 from relay.ops.dyn.pad import DynPadAttributes
 from relay.ops.dyn.pad import pad as dyn_pad
 from relay.ops.dyn.reshape import reshape as dyn_reshape
+from relay.ops.dyn.strided_slice import DynStridedSliceAttributes
+from relay.ops.dyn.strided_slice import strided_slice as dyn_strided_slice
 from relay.ops.dyn.transpose import transpose as dyn_transpose
 from relay.ops.elementwise.convert import cast, cast_like
 from relay.ops.elementwise.elementwise_binary import add, floor_mod, subtract
@@ -41,12 +43,21 @@ def of_pad(call: Call, given: Expr) -> Entries:
     data, widths, value = call.args
     if call.attrs.pad_mode != "constant":
         mode = call.attrs.pad_mode
-        return _back_to_their_places(data, given, lambda places: dyn_pad(places, widths, 0, mode)), None, None
+        return back_to_their_places(data, given, lambda places: dyn_pad(places, widths, 0, mode)), None, None
     inside = in_shape_of(dyn_pad(given, negative(widths)), data)
     return inside, None, cast_like(subtract(sum_over(given), sum_over(inside)), value)
 
 
-def _back_to_their_places(data: Expr, given: Expr, moved: Callable[[Expr], Expr]) -> Expr:
+def of_strided_slice(call: Call, given: Expr) -> Entries:
+    """Back to where the elements stood; all else has zero."""
+    assert isinstance(call.attrs, DynStridedSliceAttributes)
+    data, begin, end, strides = call.args
+    mode = call.attrs.slice_mode
+    moved = back_to_their_places(data, given, lambda places: dyn_strided_slice(places, begin, end, strides, mode))
+    return moved, None, None, None
+
+
+def back_to_their_places(data: Expr, given: Expr, moved: Callable[[Expr], Expr]) -> Expr:
     """What was `moved`, and repeated, added up where it came from, which the numbers of the elements tell when they are
     moved as these are."""
     flat = reshape(zeros_of(data), (-1,))

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem, const
+from relay.ops import dyn
 from relay.ops.creation.create import shape_of
 from relay.ops.creation.triangle import TriluAttributes, trilu
 from relay.ops.elementwise.comparison import equal, greater_equal, less, where
@@ -19,7 +19,7 @@ from relay.ops.framework.build import as_expr
 from relay.ops.gradients.scattering import combined
 from relay.ops.gradients.shared import extents_of, fields_of, kept_where, rank_of, tensor_of, zeros_of
 from relay.ops.indexing.coordinates import MeshgridAttributes, grid_axes
-from relay.ops.indexing.index import GatherAttributes, GatherNDAttributes, TakeAttributes, gather, gather_nd
+from relay.ops.indexing.index import GatherAttributes, GatherNDAttributes, TakeAttributes, gather, gather_nd, take
 from relay.ops.indexing.scatter import (
     MODES,
     ScatterAttributes,
@@ -56,7 +56,7 @@ def of_take(call: Call, given: Expr) -> Entries:
     data, indices = call.args
     if call.attrs.axis is None:
         size = reshape(zeros_of(data), (-1,))
-        places = expand_dims(_inside(indices, tensor_of(size).shape[0], call.attrs.mode == "wrap"), 0)
+        places = expand_dims(_inside(indices, _extent(size, 0, indices), call.attrs.mode == "wrap"), 0)
         return in_shape_of(scatter_nd(size, places, given, mode="add"), data), None
     axis, rank = call.attrs.axis % rank_of(data), rank_of(data)
     batches = call.attrs.batch_dims + (rank_of(indices) if call.attrs.batch_dims < 0 else 0)
@@ -65,7 +65,7 @@ def of_take(call: Call, given: Expr) -> Entries:
     rows = transpose(given, first) if axis != batches else given
     order = [*range(batches), axis, *(each for each in range(batches, rank) if each != axis)]
     zeros = transpose(zeros_of(data), order) if axis != batches else zeros_of(data)
-    places = expand_dims(_inside(indices, tensor_of(data).shape[axis], call.attrs.mode == "wrap"), 0)
+    places = expand_dims(_inside(indices, _extent(data, axis, indices), call.attrs.mode == "wrap"), 0)
     summed = scatter_nd(zeros, _in_batches(call, places, batches), rows, mode="add")
     return transpose(summed, [order.index(each) for each in range(rank)]) if axis != batches else summed, None
 
@@ -87,7 +87,7 @@ def of_gather(call: Call, given: Expr) -> Entries:
     assert isinstance(call.attrs, GatherAttributes)
     data, indices = call.args
     axis = call.attrs.axis % rank_of(data)
-    places = _from_end(indices, tensor_of(data).shape[axis])
+    places = _from_end(indices, _extent(data, axis, indices))
     return scatter_add(zeros_of(data), places, given, axis), None
 
 
@@ -140,8 +140,7 @@ def _scattered(call: Call, given: Expr, axis: int, mode: str, include_self: bool
     """By the data: what stays of them; by the updates: what became of them, 0 for those that were left out."""
     data, indices, updates = call.args
     axis %= rank_of(data)
-    extent = tensor_of(data).shape[axis]
-    is_inside = _is_inside(indices, _number(extent, indices))
+    is_inside = _is_inside(indices, _extent(data, axis, indices))
     if mode == "mean":
         counts = scatter_elements(_ones_of(data), indices, _ones_of(updates), axis, "add", include_self)
         given = _by_counts(given, counts)
@@ -200,11 +199,11 @@ def _is_inside(indices: Expr, extent: Expr) -> Expr:
 
 
 def _extent(data: Expr, axis: int, like: Expr) -> Expr:
-    """An extent in the type of indices, which the run tells where the type does not."""
+    """An extent as a number of the type of indices, which the run tells where the type does not."""
     extent = tensor_of(data).shape[axis]
     if isinstance(extent, int):
         return _number(extent, like)
-    return cast(strided_slice(shape_of(data), [axis], [axis + 1]), tensor_of(like).dtype)
+    return cast(take(shape_of(data, DType.INT64), const(axis, DType.INT64)), tensor_of(like).dtype)
 
 
 def _ones_of(like: Expr) -> Expr:
@@ -226,12 +225,15 @@ def _by_counts(given: Expr, counts: Expr) -> Expr:
 
 def of_strided_set(call: Call, given: Expr) -> Entries:
     _, part, begin, end, strides = call.args
+    left = strided_set(given, zeros_of(part), begin, end, strides)
     if not (isinstance(begin, Constant) and isinstance(end, Constant) and isinstance(strides, Constant)):
-        raise _not_yet(call, "at places that only the run knows")
+        rank = rank_of(part)
+        taken = dyn.strided_slice(given, begin, end, strides)
+        return left, strided_set(zeros_of(part), taken, [0] * rank, [2**31 - 1] * rank), None, None, None
     taken = strided_slice(given, begin.data.tolist(), end.data.tolist(), strides.data.tolist())
     if tensor_of(taken).shape != tensor_of(part).shape:
         taken = _fitted(call, taken, part)
-    return strided_set(given, zeros_of(part), begin, end, strides), taken, None, None, None
+    return left, taken, None, None, None
 
 
 def _fitted(call: Call, taken: Expr, part: Expr) -> Expr:
@@ -279,23 +281,22 @@ def of_trilu(call: Call, given: Expr) -> Entries:
     return trilu(given, call.args[1], call.attrs.upper), None
 
 
-def _inside(indices: Expr, extent: IntExpr, wraps: bool) -> Expr:
+def _inside(indices: Expr, count: Expr, wraps: bool) -> Expr:
     """The places that are read: moved to the ends, or counted round."""
-    count = _number(extent, indices)
     if wraps:
         return floor_mod(indices, count)
     return maximum(minimum(indices, subtract(count, _number(1, indices))), _number(0, indices))
 
 
-def _from_end(indices: Expr, extent: IntExpr) -> Expr:
+def _from_end(indices: Expr, count: Expr) -> Expr:
     """The places that are read: negative ones count from the end, and the rest is moved inside."""
-    return _inside(where(less(indices, 0), add(indices, _number(extent, indices)), indices), extent, wraps=False)
+    return _inside(where(less(indices, 0), add(indices, count), indices), count, wraps=False)
 
 
 def _columns(data: Expr, indices: Expr) -> Expr:
     """indices[k, ..] with each row inside its axis of the data."""
     rows = [_row(indices, at) for at in range(_count_of(indices))]
-    return concatenate([_from_end(row, tensor_of(data).shape[at]) for at, row in enumerate(rows)], 0)
+    return concatenate([_from_end(row, _extent(data, at, row)) for at, row in enumerate(rows)], 0)
 
 
 def _count_of(indices: Expr) -> int:
@@ -310,14 +311,9 @@ def _row(indices: Expr, at: int) -> Expr:
     return strided_slice(indices, [at], [at + 1], axes=[0])
 
 
-def _number(extent: IntExpr, like: Expr) -> Expr:
+def _number(number: int, like: Expr) -> Expr:
     """A number of the type of indices."""
-    if not isinstance(extent, int):
-        raise RelayError(
-            rule="no-gradient", message="elements by computed places have no gradient along an axis of unknown extent",
-            found=str(extent), expected="an extent that is a number",
-        )  # fmt: skip
-    return const(extent, tensor_of(like).dtype)
+    return const(number, tensor_of(like).dtype)
 
 
 def _not_yet(call: Call, what: str) -> RelayError:

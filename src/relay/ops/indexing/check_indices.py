@@ -20,7 +20,7 @@ from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, Type
 from relay.ops.framework.batch_rule import MAY_FAIL
-from relay.ops.framework.build import Argument, call
+from relay.ops.framework.build import Argument, call, items
 from relay.ops.framework.elementwise import INTEGERS
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import PIECEWISE_CONSTANT, FusionKind, IndexFault, OperatorRecord, define
@@ -124,4 +124,4 @@ def check_indices(indices: Argument, extents: Sequence[IntExpr], what: str) -> C
     >>> print(check_indices(var("ids", shape=("n",), dtype="int64"), (1000,), "the table").checked_type)
     Tensor[(n,), int64]
     """
-    return call(CHECK_INDICES, (indices,), CheckIndicesAttributes(tuple(extents), what))
+    return call(CHECK_INDICES, (indices,), CheckIndicesAttributes(items(extents), what))

@@ -15,7 +15,7 @@ from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops.dyn.extents import LONG, shape_rank
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, call
+from relay.ops.framework.build import Argument, call, whole_numbers
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.part_update import Place, changing, part_loops, write_part
 from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
@@ -142,11 +142,11 @@ def strided_set(
 
 
 def _places(places: Sequence[int] | Expr) -> Expr:
-    return places if isinstance(places, Expr) else const(np.array(places, np.int64))
+    return places if isinstance(places, Expr) else const(whole_numbers(places, "a place or step of strided_set"))
 
 
 def _ones(places: Expr) -> Expr:
     """As many strides of 1."""
     type_ = places.checked_type
-    count = type_.shape[0] if isinstance(type_, TensorType) else 1
+    count = type_.shape[0] if isinstance(type_, TensorType) and type_.shape else 1
     return const(np.ones(int(count), DType.INT64.numpy))  # pyright: ignore[reportArgumentType]

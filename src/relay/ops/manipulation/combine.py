@@ -16,7 +16,7 @@ from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, TupleType, Type
 from relay.ops.framework.batch_rule import ALONG_AXIS, ALONG_NEW_AXIS
-from relay.ops.framework.build import Argument, TupleWrapper, as_tuple, call, tuple_call
+from relay.ops.framework.build import Argument, TupleWrapper, as_tuple, call, items
 from relay.ops.framework.dimensions import derived, quotient
 from relay.ops.framework.layout_rule import AxisAttribute, OwnLayout
 from relay.ops.framework.record import FusionKind, OperatorRecord, define
@@ -267,6 +267,6 @@ def split(data: Argument, indices_or_sections: int | Sequence[IntExpr], axis: in
     >>> print(first.checked_type, second.checked_type)
     Tensor[(1, n), float32] Tensor[(3, n), float32]
     """
-    sections = indices_or_sections if isinstance(indices_or_sections, int) else tuple(indices_or_sections)
-    size = sections if isinstance(sections, int) else len(sections) + 1
-    return tuple_call(SPLIT, (data,), SplitAttributes(sections, axis), max(size, 0))
+    sections = items(indices_or_sections)
+    parts = call(SPLIT, (data,), SplitAttributes(sections, axis))
+    return TupleWrapper(parts, max(sections, 0) if isinstance(sections, int) else len(sections) + 1)

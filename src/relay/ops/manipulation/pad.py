@@ -16,7 +16,7 @@ from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops import dyn
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, as_expr, call, is_dynamic, known_dtype
+from relay.ops.framework.build import Argument, as_expr, call, is_dynamic, items, known_dtype
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import PerAxisAttributes
 from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
@@ -190,7 +190,8 @@ PADDINGS: tuple[OperatorRecord, ...] = (PAD, MIRROR_PAD)
 
 
 def _widths(pad_width: Sequence[Sequence[int]]) -> Widths:
-    return tuple((int(before), int(after)) for before, after in pad_width)
+    sides = items(pad_width)
+    return tuple(map(items, sides)) if isinstance(sides, tuple) else sides
 
 
 def _static_widths(pad_width: Sequence[Sequence[int]] | Expr) -> Widths:

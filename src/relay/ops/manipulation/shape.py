@@ -14,7 +14,7 @@ from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops import dyn
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET, KeepsOrder
-from relay.ops.framework.build import Argument, call, dimension, is_dynamic, static_shape
+from relay.ops.framework.build import Argument, call, dimension, is_dynamic, item_or_items, static_shape
 from relay.ops.framework.dimensions import product, quotient
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import FusionKind, OperatorRecord, StaticOf, define
@@ -186,10 +186,15 @@ def _squeeze_rule(run: RelationRun, attributes: SqueezeAttributes) -> Type:
     return TensorType(tuple(extent for axis, extent in enumerate(data.shape) if axis not in dropped), data.dtype)
 
 
+_MOST_NEW_AXES = 64
+"""More axes than NumPy's arrays have."""
+
+
 def _expand_dims_rule(run: RelationRun, attributes: ExpandDimsAttributes) -> Type:
     data = run.tensor(0)
-    if attributes.num_newaxis < 0:
-        run.conflict("wrong-attribute", "`num_newaxis` must not be negative", "0 or more", str(attributes.num_newaxis))
+    if not 0 <= attributes.num_newaxis <= _MOST_NEW_AXES:
+        run.conflict("wrong-attribute", "`num_newaxis` is no number of axes", f"0 to {_MOST_NEW_AXES}",
+                     str(attributes.num_newaxis))  # fmt: skip
     at = run.axis(attributes.axis, len(data.shape) + 1)
     return TensorType((*data.shape[:at], *(1,) * attributes.num_newaxis, *data.shape[at:]), data.dtype)
 
@@ -308,8 +313,7 @@ def squeeze(data: Argument, axis: int | Sequence[int] | None = None) -> Call:
 
     Raises `RelayError`: `not-one`, `axis-out-of-range`.
     """
-    axes = (axis,) if isinstance(axis, int) else None if axis is None else tuple(axis)
-    return call(SQUEEZE, (data,), SqueezeAttributes(axes))
+    return call(SQUEEZE, (data,), SqueezeAttributes(item_or_items(axis)))
 
 
 def expand_dims(data: Argument, axis: int, num_newaxis: int = 1) -> Call:

@@ -21,7 +21,7 @@ from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops import dyn
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET, AlongAxes
-from relay.ops.framework.build import Argument, call, is_dynamic, static_shape
+from relay.ops.framework.build import Argument, call, is_dynamic, items, static_shape, whole_numbers
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import FusionKind, OperatorRecord, StaticOf, define, gradient_above
 from relay.ops.framework.relating import RelationRun
@@ -238,7 +238,7 @@ def strided_slice(
     if is_dynamic(begin) or is_dynamic(end) or (strides is not None and is_dynamic(strides)):
         return _dynamic_slice(data, begin, end, strides, axes, slice_mode)
     first, last, steps = (_entries(places) for places in (begin, end, () if strides is None else strides))
-    attributes = StridedSliceAttributes(first, last, steps, slice_mode, None if axes is None else tuple(axes))
+    attributes = StridedSliceAttributes(first, last, steps, slice_mode, items(axes))
     return call(STRIDED_SLICE, (data,), attributes)
 
 
@@ -251,17 +251,19 @@ def _dynamic_slice(
     data: Argument, begin: Sequence[IntExpr] | Expr, end: Sequence[IntExpr] | Expr,
     strides: Sequence[int] | Expr | None, axes: Sequence[int] | None, slice_mode: str,
 ) -> Call:  # fmt: skip
-    if axes is not None and tuple(axes) != tuple(range(len(axes))):
+    axes = items(axes)
+    if axes is not None and axes != tuple(range(len(axes) if isinstance(axes, tuple) else 0)):
         raise RelayError(
             rule="wrong-attribute", message="a slice between places that the run knows is of the first axes",
-            found=str(tuple(axes)), remedy="leave `axes` out, and give 0 and the extent for axes that stay whole",
+            found=str(axes), remedy="leave `axes` out, and give 0 and the extent for axes that stay whole",
             span=caller_span(),
         )  # fmt: skip
     known = next(each for each in (begin, end, strides) if each is not None and is_dynamic(each)).checked_type
     count = known.shape[0] if isinstance(known, TensorType) and len(known.shape) == 1 else len(_entries(begin))
     steps = (1,) * count if strides is None and isinstance(count, int) else strides
     first, last, by = (
-        each if isinstance(each, ExprBase) else np.asarray(each, np.int64) for each in (begin, end, steps)
+        each if isinstance(each, ExprBase) else whole_numbers(each, "a place or step of a slice")
+        for each in (begin, end, steps)
     )
     return dyn.strided_slice(data, first, last, by, slice_mode)
 
@@ -271,4 +273,4 @@ def slice_like(data: Argument, shape_like: Argument, axes: Sequence[int] | None 
 
     Raises `RelayError`: `slice-too-large`, `wrong-rank`, `axis-out-of-range`.
     """
-    return call(SLICE_LIKE, (data, shape_like), SliceLikeAttributes(None if axes is None else tuple(axes)))
+    return call(SLICE_LIKE, (data, shape_like), SliceLikeAttributes(items(axes)))

@@ -16,7 +16,7 @@ from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops import dyn
-from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
+from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET, BatchRule, Repeats
 from relay.ops.framework.build import Argument, Shape, call, dimensions, is_dynamic, static_shape
 from relay.ops.framework.dimensions import decide_equal, derived
 from relay.ops.framework.elementwise import broadcast_indices
@@ -112,9 +112,11 @@ def _broadcast_compute(name: str) -> Any:
     return compute
 
 
-def _record(name: str, description: str, layout: Any = None, level: int = 3, **fields: Any) -> OperatorRecord:
+def _record(
+    name: str, description: str, layout: Any = None, level: int = 3, batch: BatchRule = NO_BATCH_RULE_YET, **fields: Any
+) -> OperatorRecord:  # fmt: skip
     return define(
-        name, description, effect=Effect.PURE, batch=NO_BATCH_RULE_YET,
+        name, description, effect=Effect.PURE, batch=batch,
         layout=layout or OwnLayout("its attributes count axes in their order"), scale=MOVES_ELEMENTS,
         support_level=level, **fields,
     )  # fmt: skip
@@ -147,6 +149,7 @@ BROADCAST_TO = _record(
     type_rule=lambda run, attributes: _broadcast_to(run, run.tensor(0), attributes.shape),
     meaning=lambda attributes, data: np.broadcast_to(data, attributes.shape).copy(),
     compute=_broadcast_compute("broadcast_to"), fusion=FusionKind.BROADCAST, level=4, gradient=same_gradient,
+    batch=Repeats(),
     static_of=StaticOf(dyn.BROADCAST_TO, _static_broadcast),
 )  # fmt: skip
 BROADCAST_TO_LIKE = _record(
@@ -155,6 +158,7 @@ BROADCAST_TO_LIKE = _record(
     type_rule=lambda run, _: _broadcast_to(run, run.tensor(0), run.tensor(1).shape),
     meaning=lambda _, data, like: np.broadcast_to(data, like.shape).copy(),
     compute=_broadcast_compute("broadcast_to_like"), fusion=FusionKind.BROADCAST, level=10, gradient=same_gradient,
+    batch=Repeats(),
 )  # fmt: skip
 
 REPETITIONS: tuple[OperatorRecord, ...] = (TILE, REPEAT, BROADCAST_TO, BROADCAST_TO_LIKE)

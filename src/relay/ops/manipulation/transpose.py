@@ -15,7 +15,7 @@ from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
 from relay.ops import dyn
 from relay.ops.framework.batch_rule import ALONG_AXIS, PermutesAxes
-from relay.ops.framework.build import Argument, call
+from relay.ops.framework.build import Argument, call, items
 from relay.ops.framework.layout_rule import AxisAttribute, OwnLayout
 from relay.ops.framework.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.framework.relating import RelationRun
@@ -147,7 +147,7 @@ def transpose(data: Argument, axes: Sequence[int] | None = None) -> Call:
     >>> print(transpose(var("x", shape=("n", 3, 8)), (0, 2, 1)).checked_type)
     Tensor[(n, 8, 3), float32]
     """
-    return call(TRANSPOSE, (data,), TransposeAttributes(None if axes is None else tuple(axes)))
+    return call(TRANSPOSE, (data,), TransposeAttributes(items(axes)))
 
 
 def reverse(data: Argument, axis: int) -> Call:

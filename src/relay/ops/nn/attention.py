@@ -202,7 +202,7 @@ def attention(
 
     `scale` is 1/√d unless given. `mask` is broadcast to the scores [.., m, n]: numbers are added, where booleans are
     False the score is `masked`. Raises `RelayError`: `axes-differ`, `extents-differ`, `wrong-rank`, `wrong-dtype`,
-    `unknown-depth` (no scale is given, and d is not known).
+    `unknown-depth` (no scale is given, and d is not known, or 0).
 
     >>> from relay.ops.framework.build import var
     >>> q, k = var("q", shape=(12, 128, 64)), var("k", shape=(12, "n", 64))
@@ -214,10 +214,10 @@ def attention(
     known = type_ if isinstance(type_, TensorType) else None
     allowed = const(mask, known.dtype if known else DType.FLOAT32) if isinstance(mask, (int, float)) else mask
     depth = known.shape[-1] if known and known.shape else None
-    if scale is None and not isinstance(depth, int):
+    if scale is None and not (isinstance(depth, int) and depth):
         raise RelayError(
             rule="unknown-depth", message="the scale of nn.attention follows from the depth of `query`",
-            expected="a known last axis", found=str(type_), remedy="give the scale",
+            expected="a last axis of known extent, at least 1", found=str(type_), remedy="give the scale",
         )  # fmt: skip
     factor = scale if scale is not None else 1 / math.sqrt(depth if isinstance(depth, int) else 1)
     return call(ATTENTION, (queries, key, value, allowed), AttentionAttributes(factor, masked))

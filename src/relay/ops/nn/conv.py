@@ -8,7 +8,7 @@ flipped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -115,7 +115,26 @@ class Geometry:
         return pads_of(self.padding)
 
 
-def geometry_of(attributes: ConvAttributes) -> Geometry:
+class Convolving(Protocol):
+    """What a convolution and its gradients say of their windows."""
+
+    rank: ClassVar[int]
+
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    @property
+    def padding(self) -> tuple[int, ...]: ...
+    @property
+    def dilation(self) -> tuple[int, ...]: ...
+    @property
+    def data_layout(self) -> str: ...
+    @property
+    def kernel_layout(self) -> str: ...
+    @property
+    def out_layout(self) -> str: ...
+
+
+def geometry_of(attributes: Convolving) -> Geometry:
     rank = attributes.rank
     return Geometry(
         spatial_axes(rank),
@@ -243,7 +262,8 @@ def _conv_compute(attributes: ConvAttributes, inputs: tuple[te.Tensor, ...], res
     outputs = geometry.out.extents(result.shape)["C"]
     channel = te.reduce_axis(kernel["I"], "rc")
     taps = [te.reduce_axis(kernel[axis], f"r{axis.lower()}") for axis in geometry.axes]
-    axes = (*taps, channel) if geometry.data.letters[-1] == "C" else (channel, *taps)
+    by_letter = {**named(geometry.axes, taps), "I": channel}
+    axes = tuple(by_letter[letter] for letter in geometry.kernel.letters if letter in by_letter)  # as weights lie
 
     def element(*indices: IntExpr) -> Any:
         at = named(geometry.out.letters, indices)
@@ -318,7 +338,7 @@ def _conv(attributes: type[ConvAttributes]) -> OperatorRecord:
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         effect=Effect.PURE,
-        gradient=gradient_above("windows", "of_conv"),
+        gradient=gradient_above("convolutions", "of_conv"),
         batch=NO_BATCH_RULE_YET,
         scale=WeightedSum(_channels, told=("channels", "kernel_size")),
         support_level=2,

@@ -236,7 +236,7 @@ def _record(attributes: type[ConvTransposeAttributes]) -> OperatorRecord:
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         effect=Effect.PURE,
-        gradient=gradient_above("windows", "of_conv_transpose"),
+        gradient=gradient_above("convolutions", "of_conv_transpose"),
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         support_level=2,

@@ -15,7 +15,7 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.framework.batch_rule import HasBatchAxis, RowsTimesMatrix
@@ -293,6 +293,16 @@ def _product(name: str, description: str, level: int, **fields: Any) -> Operator
     )
 
 
+def _denses(attributes: DenseAttributes, data: Expr, weights: Expr) -> Expr:
+    """data[n, r, k] × weights[n, units, k] → [n, r, units]"""
+    return batch_matmul(data, weights, attributes.out_dtype)
+
+
+def _matmuls(attributes: MatmulAttributes, left: Expr, right: Expr) -> Expr:
+    """The products of left[n] and right[n], transposed where the attributes say so."""
+    return batch_matmul(left, right, attributes.out_dtype, attributes.transpose_a, attributes.transpose_b)
+
+
 DENSE = _product(
     "nn.dense", "Rows of the data times rows of the weight.", 1,
     inputs={"data": "[.., k]", "weight": "[units, k]"}, attributes=DenseAttributes, type_rule=_dense_rule,
@@ -301,14 +311,14 @@ DENSE = _product(
     formula=lambda attributes, data, weight: matmul(
         data, weight, attributes.units, attributes.out_dtype, transpose_b=True
     ),
-    batch=RowsTimesMatrix(), scale=WeightedSum(_rows_of_weight, told=("units",)),
+    batch=RowsTimesMatrix(of_each=_denses), scale=WeightedSum(_rows_of_weight, told=("units",)),
     gradient=gradient_above("products", "of_dense"),
 )  # fmt: skip
 MATMUL = _product(
     "nn.matmul", "Product of two matrices, either transposed on demand.", 1,
     inputs={"tensor_a": "[.., m, k], or [k, m]", "tensor_b": "[k, n], or [n, k]"}, attributes=MatmulAttributes,
     type_rule=_matmul_rule, meaning=_matmul_meaning, compute=_matmul_compute,
-    batch=RowsTimesMatrix(transposes_data="transpose_a"), scale=WeightedSum(_columns_of_last, told=("units",)),
+    batch=RowsTimesMatrix("transpose_a", _matmuls), scale=WeightedSum(_columns_of_last, told=("units",)),
     gradient=gradient_above("products", "of_matmul"),
 )  # fmt: skip
 BATCH_MATMUL = _product(

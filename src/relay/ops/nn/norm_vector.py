@@ -17,7 +17,7 @@ from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, call
+from relay.ops.framework.build import Argument, call, item_or_items
 from relay.ops.framework.layout_rule import AxisAttribute
 from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
@@ -174,8 +174,7 @@ def l2_normalize(data: Argument, eps: float, axis: int | Sequence[int] | None = 
 
     Raises `RelayError`: `axis-out-of-range`, `wrong-dtype`.
     """
-    axes = (axis,) if isinstance(axis, int) else None if axis is None else tuple(axis)
-    return call(L2_NORMALIZE, (data,), L2NormalizeAttributes(eps, axes))
+    return call(L2_NORMALIZE, (data,), L2NormalizeAttributes(eps, item_or_items(axis)))
 
 
 def lrn(

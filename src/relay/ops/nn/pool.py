@@ -144,7 +144,7 @@ class Geometry:
         return pads_of(self.padding)
 
 
-def _geometry(attributes: PoolAttributes) -> Geometry:
+def geometry_of(attributes: PoolAttributes) -> Geometry:
     rank = attributes.rank
     return Geometry(
         spatial_axes(rank),
@@ -159,7 +159,7 @@ def _geometry(attributes: PoolAttributes) -> Geometry:
 
 def _pool_rule(run: RelationRun, attributes: PoolAttributes) -> Type:
     """data[N, C, space] → [N, C, windows]"""
-    rank, g = attributes.rank, _geometry(attributes)
+    rank, g = attributes.rank, geometry_of(attributes)
     check_layout(run, g.axes, g.layout, g.out)
     check_windows(run, rank, pool_size=g.window, strides=g.strides, dilation=g.dilation, padding=g.padding)
     data = run.tensor(0, g.layout.rank)
@@ -172,7 +172,7 @@ def _pool_rule(run: RelationRun, attributes: PoolAttributes) -> Type:
     return TensorType(g.out.shape(extents), data.dtype)
 
 
-def _windows(attributes: PoolAttributes, g: Geometry, data: Array, fill: float) -> tuple[Array, list[Array], Layout]:
+def windows_of(attributes: PoolAttributes, g: Geometry, data: Array, fill: float) -> tuple[Array, list[Array], Layout]:
     """`(windows[N, C, *counts, *taps], how many taps count along each axis, the plain layout)`."""
     plain = parse_layout("NC" + "".join(g.axes))
     x = relayout(wide(data), g.layout, plain)
@@ -199,16 +199,16 @@ def _windows(attributes: PoolAttributes, g: Geometry, data: Array, fill: float) 
 
 
 def _max_pool_meaning(attributes: PoolAttributes, data: Array) -> Array:
-    g = _geometry(attributes)
+    g = geometry_of(attributes)
     dtype = dtype_of(data.dtype)
-    taps, _, plain = _windows(attributes, g, data, lowest(dtype))
+    taps, _, plain = windows_of(attributes, g, data, lowest(dtype))
     return relayout(to_dtype(taps.max(axis=tuple(range(-attributes.rank, 0))), dtype), plain, g.out)
 
 
 def _avg_pool_meaning(attributes: PoolAttributes, data: Array) -> Array:
-    g = _geometry(attributes)
+    g = geometry_of(attributes)
     dtype = dtype_of(data.dtype)
-    taps, sizes, plain = _windows(attributes, g, data, 0)
+    taps, sizes, plain = windows_of(attributes, g, data, 0)
     with np.errstate(all="ignore"):
         total = taps.sum(axis=tuple(range(-attributes.rank, 0)), dtype=dtype.computation.numpy)
     count = np.ones((), np.int64)
@@ -217,7 +217,7 @@ def _avg_pool_meaning(attributes: PoolAttributes, data: Array) -> Array:
     return relayout(to_dtype(mean_of(total, count), dtype), plain, g.out)
 
 
-def _tap_positions(g: Geometry, at: Any, taps: Sequence[IntExpr]) -> dict[str, IntExpr]:
+def tap_positions(g: Geometry, at: Any, taps: Sequence[IntExpr]) -> dict[str, IntExpr]:
     return {
         axis: at[axis] * stride - before + tap * dilation
         for axis, stride, dilation, (before, _), tap in zip(
@@ -226,7 +226,7 @@ def _tap_positions(g: Geometry, at: Any, taps: Sequence[IntExpr]) -> dict[str, I
     }  # fmt: skip
 
 
-def _inside(attributes: PoolAttributes, g: Geometry, positions: dict[str, IntExpr], sizes: Any) -> Value | None:
+def is_inside(attributes: PoolAttributes, g: Geometry, positions: dict[str, IntExpr], sizes: Any) -> Value | None:
     """That a tap reads the data; None when it always does."""
     conditions: list[Value] = []
     for axis, (before, after) in zip(g.axes, g.pads, strict=True):
@@ -244,22 +244,22 @@ def _reduce_windows(
 
     def element(*indices: IntExpr) -> Any:
         at = g.out.positions(indices)
-        positions = _tap_positions(g, at, taps)
+        positions = tap_positions(g, at, taps)
         read = data[g.layout.indices({**at, **positions})]
-        return combine(te.cast(read, dtype), axis=taps, where=_inside(attributes, g, positions, sizes))
+        return combine(te.cast(read, dtype), axis=taps, where=is_inside(attributes, g, positions, sizes))
 
     return te.compute(result.shape, element, name=name)
 
 
 def _max_pool_compute(attributes: PoolAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
     """One stage, such as `max_pool2d`."""
-    g = _geometry(attributes)
+    g = geometry_of(attributes)
     return _reduce_windows(te.max, attributes, g, inputs[0], result, result.dtype, f"max_pool{attributes.rank}d")
 
 
 def _avg_pool_compute(attributes: PoolAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
     """Stages `pool_sum` and one such as `avg_pool2d`, which divides by the number of elements that count."""
-    g = _geometry(attributes)
+    g = geometry_of(attributes)
     (data,) = inputs
     wide_dtype = result.dtype.computation
     total = _reduce_windows(te.sum, attributes, g, data, result, wide_dtype, "pool_sum")

@@ -1,15 +1,7 @@
 """Images in another size: image.resize2d, nn.upsampling, nn.upsampling3d.
 
-A result element at `x` along an axis samples the data at a rational coordinate, which is kept as a fraction of whole
-numbers, so that rounding never picks a neighbour by a float's last bit. Coordinate modes (of ONNX) with `size` data
-elements and `count` result elements:
-
-    asymmetric           x · size / count
-    half_pixel           (x + 1/2) · size / count - 1/2
-    pytorch_half_pixel   the same, but 0 when count is 1
-    align_corners        x · (size - 1) / (count - 1)
-
-Places outside the data are moved to its edge.
+A result element at `x` along an axis samples the data at a place that `sampling.py` tells. Places outside
+the data are moved to its edge.
 """
 
 from __future__ import annotations
@@ -31,7 +23,7 @@ from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, call, dimensions, optional_dtype
+from relay.ops.framework.build import Argument, as_float, call, dimensions, optional_dtype
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import Layout, parse_layout, relayout
@@ -40,71 +32,8 @@ from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NO_SCALE_YET
 from relay.ops.framework.window import check_layout
+from relay.ops.nn.sampling import COORDINATES, METHODS, ROUNDINGS, Sampling, Taps, taps_of
 from relay.tir.expr import Value
-
-METHODS = ("nearest_neighbor", "linear", "cubic")
-COORDINATES = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners")
-ROUNDINGS = ("", "floor", "ceil", "round", "round_prefer_floor", "round_prefer_ceil")
-
-
-@frozen
-class Sampling:
-    """How one axis is sampled: a fraction of whole numbers for each result element."""
-
-    size: Any
-    count: Any
-    coordinates: str
-    method: str
-    rounding: str = ""
-    alpha: float = -0.5
-    exclude: bool = False
-
-    def coordinate(self, x: Any) -> tuple[Any, Any]:
-        """`(numerator, denominator)` of the place in the data that element `x` samples."""
-        match self.coordinates:
-            case "asymmetric":
-                return x * self.size, self.count
-            case "align_corners":
-                return x * (self.size - 1), _at_least_one(self.count - 1)
-            case "pytorch_half_pixel" if isinstance(self.count, int) and self.count == 1:
-                return x * 0, 1
-            case _:
-                return (2 * x + 1) * self.size - self.count, 2 * self.count
-
-    def nearest(self, x: Any) -> Any:
-        """The place of the one element that `x` takes."""
-        numerator, denominator = self.coordinate(x)
-        match self.rounding or ("round" if self.coordinates == "align_corners" else "floor"):
-            case "floor":
-                return numerator // denominator
-            case "ceil":
-                return (numerator + denominator - 1) // denominator
-            case "round_prefer_floor":
-                return (2 * numerator + denominator - 1) // (2 * denominator)
-            case _:
-                return (2 * numerator + denominator) // (2 * denominator)
-
-    def floor(self, x: Any) -> tuple[Any, Any, Any]:
-        """`(the place below, numerator, denominator)` of the distance from there."""
-        numerator, denominator = self.coordinate(x)
-        below = numerator // denominator
-        return below, numerator - below * denominator, denominator
-
-
-def _at_least_one(value: Any) -> Any:
-    return max(value, 1) if isinstance(value, int) else maximum(value, 1)
-
-
-def cubic_weights(t: Any, alpha: float, one: Any) -> tuple[Any, ...]:
-    """Keys' cubic convolution (1981, equation 15 with a = alpha): weights of the places -1, 0, 1, 2 at distance `t`."""
-
-    def near(d: Any) -> Any:
-        return ((alpha + 2) * d - (alpha + 3)) * d * d + one
-
-    def far(d: Any) -> Any:
-        return ((d * alpha - 5 * alpha) * d + 8 * alpha) * d - 4 * alpha
-
-    return far(t + one), near(t), near(one - t), far(one - t + one)
 
 
 @frozen
@@ -201,26 +130,6 @@ class Resizing(Protocol):
 
 Rule: TypeAlias = Callable[[RelationRun, Any], TensorType]
 
-Taps: TypeAlias = tuple[tuple[Any, Any], ...]
-"""`(place, weight)` of the elements that a result element mixes along an axis; a weight of None is 1."""
-
-
-def _taps(sampling: Sampling, x: Any, clip: Callable[[Any], Any], number: Callable[[Any], Any],
-          inside: Callable[[Any, Any], Any]) -> Taps:  # fmt: skip
-    if sampling.method == "nearest_neighbor":
-        return ((clip(sampling.nearest(x)), None),)
-    below, numerator, denominator = sampling.floor(x)
-    distance = number(numerator) / number(denominator)
-    one = number(1)
-    if sampling.method == "linear":
-        return ((clip(below), one - distance), (clip(below + 1), distance))
-    weights = cubic_weights(distance, sampling.alpha, one)
-    if sampling.exclude:
-        weights = tuple(inside(below + k - 1, weight) for k, weight in enumerate(weights))
-        total = weights[0] + weights[1] + weights[2] + weights[3]
-        weights = tuple(weight / total for weight in weights)
-    return tuple((clip(below + k - 1), weight) for k, weight in enumerate(weights))
-
 
 def _checked(run: RelationRun, attributes: Resizing) -> tuple[TensorType, Layout, dict[str, Dimension]]:
     """The type, the layout and the extents of `data`."""
@@ -291,7 +200,7 @@ def sampling_matrix(sampling: Sampling) -> Array:
 
 
 def _resampled(x: Array, axis: int, sampling: Sampling, number: type) -> Array:
-    taps = _taps(
+    taps = taps_of(
         sampling, np.arange(sampling.count), lambda place: np.clip(place, 0, sampling.size - 1),
         lambda value: np.asarray(value).astype(number),
         lambda place, weight: np.where((place >= 0) & (place < sampling.size), weight, number(0)),
@@ -320,7 +229,7 @@ def _compute(name: str, attributes: Resizing, inputs: tuple[te.Tensor], result: 
     dtype = DType.FLOAT64 if data.dtype is DType.FLOAT64 else DType.FLOAT32
 
     def axis_taps(sampling: Sampling, at: IntExpr) -> Taps:
-        return _taps(
+        return taps_of(
             sampling, at, lambda place: maximum(minimum(place, sampling.size - 1), 0),
             lambda value: te.index_value(value, dtype),
             lambda place, weight: te.select(te.within(place, 0, sampling.size), weight, te.const(0, dtype)),
@@ -418,7 +327,7 @@ def upsampling(
     Raises `RelayError`: `wrong-attribute`, `bad-layout`, `wrong-rank`, `empty-source`.
     """
     return call(
-        UPSAMPLING, (data,), UpSamplingAttributes(float(scale_h), float(scale_w), layout, method, align_corners)
+        UPSAMPLING, (data,), UpSamplingAttributes(as_float(scale_h), as_float(scale_w), layout, method, align_corners)
     )
 
 
@@ -436,6 +345,6 @@ def upsampling3d(
     >>> print(upsampling3d(var("x", shape=("n", 3, 4, 8, 8)), 2, 2, 2).checked_type)
     Tensor[(n, 3, 8, 16, 16), float32]
     """
-    scales = float(scale_d), float(scale_h), float(scale_w)
+    scales = as_float(scale_d), as_float(scale_h), as_float(scale_w)
     attributes = UpSampling3DAttributes(*scales, layout, method, coordinate_transformation_mode)
     return call(UPSAMPLING3D, (data,), attributes)

@@ -41,7 +41,6 @@ from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import PACKED_WEIGHT
 from relay.ops.framework.window import check_windows, full_padding, padded_array, padded_tensor, pads_of, windows_along
-from relay.ops.nn.matmul import size_of
 from relay.tir.expr import Value
 
 TAPS = 3
@@ -305,11 +304,13 @@ def _pads(
     )
 
 
-def _products(_: Any, inputs: tuple[Type, ...], result: Type) -> IntExpr:
-    """Those of the convolution itself: nine for each element of the result and each channel."""
+def _products(attributes: WinogradAttributes, inputs: tuple[Type, ...], result: Type) -> IntExpr:
+    """Those that it does, which are fewer than a convolution's: one for each point of a tile, channel and output."""
     match inputs[0], result:
-        case TensorType(shape=shape), TensorType():
-            return multiply(size_of(result), multiply(shape[-1], TAPS * TAPS))
+        case TensorType(shape=shape), TensorType(shape=(batch, rows, columns, outputs)):
+            minimal = MINIMAL[attributes.tile_size]
+            tiles = multiply(*(ceil_divide(extent, minimal.tile) for extent in (rows, columns)))
+            return multiply(multiply(batch, tiles), multiply(minimal.points**2, multiply(shape[-1], outputs)))
         case _:
             return 0
 

@@ -23,7 +23,7 @@ from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.elementwise.elementwise_binary import add, subtract
 from relay.ops.elementwise.elementwise_unary import exp, log
 from relay.ops.framework.batch_rule import AlongAxes
-from relay.ops.framework.build import Argument, as_expr, call
+from relay.ops.framework.build import Argument, as_expr, call, item_or_items
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.elementwise import BOOLS, NUMBERS, Accepts, extent_value
 from relay.ops.framework.layout_rule import AxisAttribute
@@ -271,7 +271,7 @@ REDUCTIONS: tuple[OperatorRecord, ...] = (SUM, PROD, MAX, MIN, ALL, ANY, MEAN)
 
 def axes_argument(axis: Axes) -> tuple[int, ...] | None:
     """An `axis` argument as a tuple; None stays."""
-    return None if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    return item_or_items(axis)
 
 
 def _reduce(record: OperatorRecord, data: Argument, axis: Axes, keepdims: bool, exclude: bool) -> Call:

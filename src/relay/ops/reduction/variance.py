@@ -130,8 +130,8 @@ def mean_variance(
 ) -> TupleWrapper:
     """(mean, variance) over `axis`."""
     expr = as_expr(data)
-    kept = mean(expr, axis, True, exclude)
-    shown = kept if keepdims else mean(expr, axis, False, exclude)
+    shown = mean(expr, axis, keepdims, exclude)
+    kept = shown if keepdims else mean(expr, axis, True, exclude)
     return TupleWrapper(as_expr((shown, variance(expr, axis, keepdims, exclude, unbiased, kept))), 2)
 
 

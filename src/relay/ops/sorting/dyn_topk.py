@@ -15,7 +15,7 @@ from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.dyn.extents import LONG, OWN_SHAPE, refuse, told
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
-from relay.ops.framework.build import Argument, TupleWrapper, call, tuple_call
+from relay.ops.framework.build import Argument, TupleWrapper, call
 from relay.ops.framework.elementwise import INTEGERS
 from relay.ops.framework.record import FromValues, FusionKind, define, gradient_above
 from relay.ops.framework.relating import RelationRun
@@ -106,4 +106,5 @@ def topk(
     Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
     """
     attributes = DynTopKAttributes(axis, ret_type, is_ascend, dtype_of(dtype))
-    return tuple_call(TOPK, (data, k), attributes, 2) if ret_type == "both" else call(TOPK, (data, k), attributes)
+    found = call(TOPK, (data, k), attributes)
+    return TupleWrapper(found, 2) if ret_type == "both" else found

@@ -19,7 +19,7 @@ from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, TupleWrapper, call, is_dynamic, static_extent, tuple_call
+from relay.ops.framework.build import Argument, TupleWrapper, call, is_dynamic, static_extent
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import (
     PIECEWISE_CONSTANT,
@@ -212,4 +212,5 @@ def topk(
     if is_dynamic(k):
         return dyn_topk(data, k, axis, ret_type, is_ascend, dtype)
     attributes = TopKAttributes(static_extent(k), axis, ret_type, is_ascend, dtype_of(dtype))
-    return tuple_call(TOPK, (data,), attributes, 2) if ret_type == "both" else call(TOPK, (data,), attributes)
+    found = call(TOPK, (data,), attributes)
+    return TupleWrapper(found, 2) if ret_type == "both" else found

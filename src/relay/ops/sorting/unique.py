@@ -17,7 +17,7 @@ from relay.ir.attributes import Attributes
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
-from relay.ops.framework.build import Argument, TupleWrapper, tuple_call
+from relay.ops.framework.build import Argument, TupleWrapper, call
 from relay.ops.framework.elementwise import NUMBERS
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
@@ -201,5 +201,5 @@ def unique(data: Argument, is_sorted: bool = True, return_counts: bool = False) 
 
     Raises `RelayError`: `wrong-rank`, `wrong-dtype`.
     """
-    attributes = UniqueAttributes(is_sorted, return_counts)
-    return tuple_call(UNIQUE, (data,), attributes, 5 if return_counts else 4)
+    found = call(UNIQUE, (data,), UniqueAttributes(is_sorted, return_counts))
+    return TupleWrapper(found, 5 if return_counts else 4)

@@ -147,6 +147,13 @@ class EntryPoint:
         self._run(arrays, outputs, sizes.workspace_bytes, values)
         return self._nested(outputs)
 
+    def check(self, positional: Sequence[Any], named: Mapping[str, Any]) -> None:
+        """Raises what a call on such arguments raises before anything runs."""
+        arrays = bind_arguments(self._spec, positional, named)
+        self._sizes_of(solve_symbols(self._spec, self._sources, arrays))
+        if self._donated is not None:
+            self._donated.check(arrays)
+
     def keeping(self, *names: str) -> Callable[..., Result]:
         """This function, which leaves alone the arrays of some donated inputs (all, if none are named), and writes over
         copies. Raises `RelayError` (rule `bad-donation`) for other names."""

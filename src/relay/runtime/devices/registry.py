@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
+from relay.base.arguments import CALLABLE, FLAG, TEXT, takes
 from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.runtime.devices.device import OpenedDevice
@@ -123,6 +124,7 @@ def _devices() -> _Devices:
     return _Devices()
 
 
+@takes(kind=TEXT, opener=CALLABLE, replace=FLAG)
 def register_device(kind: str, opener: Opener, *, replace: bool = False) -> None:
     """Let programs use devices of a kind: `opener(index)` opens one, when a program that needs it is loaded.
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.base.arguments import PATH, WHOLE_NUMBER, takes
+from relay.base.arguments import MAPPING, PATH, WHOLE_NUMBER, Kind, expect, takes
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.arguments.arguments import bind_arguments, solve_symbols
@@ -49,6 +49,10 @@ class _Step:
     checks_index_of: str
 
 
+_GRAPH = Kind((Graph,), "a Graph, as relay.runtime.graph reads it")
+_ARTEFACT = Kind((Artefact,), "an Artefact, as executable.artefact is")
+
+
 class GraphExecutor:
     """A straight-line program, each of whose kernels can be run, looked at and timed.
 
@@ -72,6 +76,9 @@ class GraphExecutor:
         Raises `RelayError`: `cannot-load-objects` when the library lacks a kernel of the graph, and what `set_input`
         raises. One for another machine can be exported; it is refused (rule `wrong-machine`) when it is to run.
         """
+        expect(graph, _GRAPH, "what a GraphExecutor runs")
+        expect(lib, _ARTEFACT, "the library of a GraphExecutor")
+        expect(params, MAPPING, "the parameters of a GraphExecutor")
         self.graph = graph
         self._lib = lib
         self._numbers = {node.name: number for number, node in enumerate(graph.nodes)}

@@ -10,6 +10,7 @@ from typing import Any
 
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.base.markup import element, escaped, table
 from relay.runtime.artefact.arena_map import ArenaMap, RegionArena, largest_arena
 from relay.runtime.profile.roofline import Roofline, to_json
 
@@ -224,6 +225,13 @@ class ProgramProfile:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        parts = [table(HEADER, self.cells(), NAMES)]
+        if self.device_regions:
+            parts.append(table(REGION_HEADER, (each.cells() for each in self.device_regions), NAMES))
+        return "".join((*parts, *(element("p", escaped(note)) for note in self.notes())))
 
     def __repr__(self) -> str:
         return f"<relay profile of {self.function}: {len(self.kernels)} kernels, {self.median_s * 1e3:.3g} ms>"

@@ -54,7 +54,7 @@ class CpuHostTarget:
         return emit_program(program, self.target)
 
     def compile_program(self, program: Program) -> bytes:
-        opt = 2 if program.procedures else 1  # straight-line entries are calls only: nothing to optimize
+        opt = 0 if program.is_straight else 2  # calls only: nothing to optimize, and there may be thousands
         return kept_object(self.program_text(program), self.target, opt)
 
     def support_object(self) -> bytes:

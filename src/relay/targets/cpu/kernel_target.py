@@ -72,6 +72,7 @@ class CpuKernelTarget:
             core.widths(core.convolution_vectors),
             core.widths(core.product_vectors),
             ChannelsFirst(self.target),
+            WinogradModel(self.target),
         )
 
     @property
@@ -87,7 +88,7 @@ class CpuKernelTarget:
             *(() if packed is None else (PackDotProducts(packed),)),
             DecomposeConvTranspose,
             AlterOpLayout,
-            Conv2DToWinograd(WinogradModel(self.target)),
+            Conv2DToWinograd,
         )
 
     @property

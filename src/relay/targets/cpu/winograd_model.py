@@ -16,7 +16,7 @@ from relay.base.frozen import frozen
 from relay.ops.nn.winograd import MINIMAL, TAPS, algorithm_name
 from relay.targets.cpu.core import Core, core_of
 from relay.targets.cpu.target import CpuTarget
-from relay.transform.algorithms.conv2d_to_winograd import ConvolutionExtents
+from relay.transform.framework.context import ConvolutionExtents
 
 _WORTH_IT = 0.85  # the share of the time of plain sums under which their smaller errors are given up
 _LARGEST_DEPTH = 1024  # channels summed over up to which errors were measured

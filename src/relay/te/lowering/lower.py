@@ -8,7 +8,7 @@ from relay.arith.expr import Comparison, Symbol, free_symbols
 from relay.te.lowering.nests import Nests
 from relay.te.lowering.placement import Placements, Storage, place_stages
 from relay.te.lowering.trees import with_trees
-from relay.te.operation import Placeholder, Scan
+from relay.te.operation import Placeholder, Scan, inputs_of
 from relay.te.schedule.step import Step, apply
 from relay.te.state import State
 from relay.te.tensor import Tensor
@@ -27,15 +27,16 @@ from relay.tir.traversal import statement_values, symbols_of_value, walk_stateme
 
 def lower(
     outputs: Tensor | Sequence[Tensor],
-    inputs: Sequence[Tensor],
+    inputs: Sequence[Tensor] | None = None,
     steps: Iterable[Step] = (),
     name: str = "kernel",
     intrinsics: Sequence[AnyIntrinsic] = (),
     hierarchy: Hierarchy = PLAIN,
     variants: Sequence[tuple[Comparison, Iterable[Step]]] = (),
 ) -> PrimFunc:
-    """The function of `inputs` that fills `outputs`, scheduled by `steps`; by those of the first of `variants` whose
-    condition holds, where one does.
+    """The function of `inputs` (all placeholders in the order in which the expressions speak of them, unless they are
+    given) that fills `outputs`, scheduled by `steps`; by those of the first of `variants` whose condition holds, where
+    one does. It prints as loops.
 
     Parameters are the inputs, then the outputs; symbols of shapes come last. `intrinsics` are those that `Tensorize`
     steps name, `hierarchy` says which threads and scopes there are. Raises `RelayError` for a step that is
@@ -45,10 +46,17 @@ def lower(
     >>> a = te.placeholder((4,), "float32", "a")
     >>> lower(te.compute((4,), lambda i: a[i] + 1.0, name="b"), [a]).parameters
     (a[4], b[4])
+    >>> print(lower(te.compute((4,), lambda i: a[i] + 1.0, name="b")))
+    primfunc kernel(a: float32[4]) -> (b: float32[4]) {
+      serial i in 4 {
+        b[i] = (a[i] + float32(1.0));
+      }
+    }
     """
     results = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     chosen = [(condition, apply(results, each, hierarchy)) for condition, each in variants]
-    return lower_state(apply(results, steps, hierarchy), inputs, name, intrinsics, chosen)
+    given = inputs_of(results) if inputs is None else inputs
+    return lower_state(apply(results, steps, hierarchy), given, name, intrinsics, chosen)
 
 
 def lower_state(

@@ -9,19 +9,22 @@ before: for k in 8                              after, double-buffered:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from relay.arith.expr import Comparison, IntExpr, Symbol, add
 from relay.te.lowering.statements import guarded
+from relay.te.schedule.stage_steps.issue_to import check_issued_loop
 from relay.te.schedule.step import refused
 from relay.te.state import Stage
 from relay.tir.passes.template import fresh_copy
-from relay.tir.stmt import Issue, Stmt
-from relay.tir.traversal import walk_statement
+from relay.tir.stmt import For, Issue, Stmt
+from relay.tir.traversal import map_statement, walk_statement
 
 
 def issued(stage: Stage, body: Stmt) -> Stmt:
-    """The loops of a stage as what its queue is given, if it has one.
+    """The loops of a stage as what its queue is given, if it has one: as a whole, or each iteration of one of them.
 
-    Raises `RelayError` (`schedule-refused`): a part of them is issued by itself.
+    Raises `RelayError` (`schedule-refused`): a part of them is issued by itself, or they run side by side.
     """
     if stage.queue is None:
         return body
@@ -30,7 +33,20 @@ def issued(stage: Stage, body: Stmt) -> Stmt:
             f"`{stage.name}` is issued to {stage.queue}, and a stage inside it to a queue too",
             remedy="compute the stage inside at a loop outside",
         )
-    return Issue(stage.queue, body)
+    if not stage.issued_at:
+        return Issue(stage.queue, body)
+    check_issued_loop(stage)
+    queue, symbol = stage.queue, stage.loop(stage.issued_at).symbol
+
+    def inside(part: Stmt) -> Stmt:
+        match part:
+            case For(variable=variable) if variable is symbol:
+                return replace(part, body=Issue(queue, part.body))
+            case _:
+                return part
+
+    found = map_statement(body, inside)
+    return Issue(queue, body) if found is body else found  # a loop of one iteration is none
 
 
 def in_first_iteration(nest: Stmt, loop: Symbol, extent: IntExpr) -> Stmt:

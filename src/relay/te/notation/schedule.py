@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 
-from relay.base.graph import post_order
 from relay.base.names.near_names import near_names
 from relay.te.lowering.lower import lower_state
 from relay.te.notation.agreement import check_agreement
 from relay.te.notation.picture import picture
-from relay.te.operation import Operation, Placeholder, Scan, input_tensors
+from relay.te.operation import inputs_of
 from relay.te.schedule.step import Step, apply
 from relay.te.schedule.text import STEP_TYPES, made_step, print_steps, step_name
 from relay.te.state import State
@@ -106,20 +105,3 @@ class Schedule:
 
     def __repr__(self) -> str:
         return f"<schedule of {', '.join(map(repr, self.outputs))}: {len(self.steps)} steps>"
-
-
-def inputs_of(outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """The placeholders that tensors are computed from, in the order in which the expressions speak of them.
-
-    >>> from relay import te
-    >>> a, b = (te.placeholder((4,), "float32", name) for name in "ab")
-    >>> inputs_of([te.compute((4,), lambda i: b[i] - a[i])])
-    (b[4], a[4])
-    """
-    inside = {state for each in _operations(outputs) if isinstance(each, Scan) for state in each.state}
-    tensors = post_order(outputs, lambda tensor: input_tensors(tensor.operation))
-    return tuple(each for each in tensors if isinstance(each.operation, Placeholder) and each not in inside)
-
-
-def _operations(outputs: Sequence[Tensor]) -> list[Operation]:
-    return [each.operation for each in post_order(outputs, lambda tensor: input_tensors(tensor.operation))]

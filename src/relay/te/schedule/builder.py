@@ -137,8 +137,8 @@ class ScheduleBuilder:
     def virtual_thread(self, stage: str, loop: str) -> None:
         self.add(VirtualThread(stage, loop))
 
-    def issue_to(self, stage: str, queue: str) -> None:
-        self.add(IssueTo(stage, queue))
+    def issue_to(self, stage: str, queue: str, loop: str = "") -> None:
+        self.add(IssueTo(stage, queue, loop))
 
     def double_buffer(self, stage: str) -> None:
         self.add(DoubleBuffer(stage))

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from relay.base.diagnostics import Origin, RelayError
+from relay.base.diagnostics import RelayError
 from relay.base.files import read_file
 from relay.base.frozen import frozen
 from relay.base.target import Target
@@ -137,24 +137,10 @@ class ScheduleRecords:
         found = self.best.get((kernel, ""))
         return found if found is not None and found.subject is Subject.KERNEL else None
 
-    def decided(self, convolution: str, name: str, options: Sequence[V]) -> V | None:
-        """What a field of a convolution is on record to be, on any machine: one of `options`. None where it is not.
-
-        Raises `RelayError` (rule `schedule-record`) for another value.
-        """
-        record = self.best.get((convolution, ""))
-        if record is None or record.choice is None or record.subject is not Subject.CONVOLUTION:
-            return None
-        value = record.choice.values.get(name)
-        if value is None or value in options:
-            return cast(V | None, value)
-        raise RelayError(
-            rule="schedule-record",
-            message=f"a record asks for {name} = {value}, which is not possible for the convolution",
-            expected="one of " + ", ".join(map(str, options)),
-            found=str(value),
-            origins=(Origin("the record", record.origin),) if record.origin else (),
-        )
+    def convolution(self, text: str) -> ScheduleRecord | None:
+        """The record for a convolution on any machine."""
+        found = self.best.get((text, ""))
+        return found if found is not None and found.subject is Subject.CONVOLUTION else None
 
 
 def choice_as_json(choice: Choice) -> dict[str, object]:

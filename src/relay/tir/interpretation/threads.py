@@ -81,7 +81,8 @@ class ThreadedMachine(Machine):
         return super().evaluation(statement) if wanted is None else self._taking(wanted)
 
     def _taking(self, wanted: Await) -> Run:
-        return lambda: self.queues.take(wanted.signal, wanted.count)
+        count = self.index(wanted.count)
+        return lambda: self.queues.take(wanted.signal, count())
 
     def issue(self, issue: Issue) -> Run:
         """The operation knows the symbols and variables of its issue, and finds memory as it is when it runs."""

@@ -7,26 +7,35 @@ before:  issue load { a.inputs[i] = a[i]; }        after:  issue load { a.inputs
 
 An await stands in front of the first statement that touches what an operation still writes, or writes what it still
 reads, and takes as many signals as have been given up to that operation's. One text of awaits must do for all
-iterations of a loop; where none does, what is issued in that loop is awaited right behind its issue.
+iterations of a loop; where none does, what is issued in that loop is awaited right behind its issue. What a loop issues
+in turns is awaited as far as it is needed: a loop that reads it in step takes the signals of each iteration in that.
+Counts are expressions: of `n` turns, all are awaited by `n`, and a few by a number where there are so many for certain.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
+from relay.arith.expr import Comparison, IntExpr, add
+from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug
 from relay.tir.buffer import Buffer
-from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import await_signals, signal
-from relay.tir.touches import Touch
+from relay.tir.touches import Touch, all_touches
 from relay.tir.traversal import statement_children, walk_statement
-from relay.tir.under_way import Around, Entry, Follower, TooManyWays, Way, Ways
+from relay.tir.under_way import Around, Follower, TooManyWays
+from relay.tir.ways import Entry, Way, Ways, is_at_most
 
 Spot: TypeAlias = tuple[int, bool]
 """In front of a statement (by identity), or behind it."""
-Counts: TypeAlias = dict[str, int]
+Counts: TypeAlias = dict[str, IntExpr]
 """How many signals of each queue are awaited."""
+
+MOST_TURNS = 64
+"""How many turns are tried of an operation that has no constant number of them; then all are awaited."""
 
 
 def insert_awaits(func: PrimFunc) -> PrimFunc:
@@ -34,12 +43,18 @@ def insert_awaits(func: PrimFunc) -> PrimFunc:
     if not any(isinstance(part, Issue) for part in walk_statement(func.body)):
         return func
     at_once: set[int] = set()
+    apart: set[int] = set()
     while True:
-        inserter = _Inserter(func, at_once)
+        inserter = _Inserter(func, at_once, apart)
         try:
             inserter.follow()
         except (_Differs, TooManyWays) as differs:
-            at_once.add(_culprit(func.body, differs, at_once))
+            around = _loops_around(func.body, differs)
+            looked_into = next((each for each in around if each in inserter.looked_into - apart), None)
+            if looked_into is not None:
+                apart.add(looked_into)
+            else:
+                at_once.add(_culprit(around, at_once))
             continue
         return replace(func, body=inserter.placed(func.body))
 
@@ -52,14 +67,18 @@ class _Differs(Exception):
         self.statement = statement
 
 
-def _culprit(body: Stmt, differs: _Differs | TooManyWays, at_once: set[int]) -> int:
-    """The innermost loop around the place that is not followed step by step yet, or the body of the function."""
+def _loops_around(body: Stmt, differs: _Differs | TooManyWays) -> list[int]:
+    """The loops around the place, the innermost first, then the body of the function; by identity."""
     place = differs.loop if isinstance(differs, TooManyWays) else differs.statement
-    around = [part for part in _around(body, place) if isinstance(part, For) or part is body]
-    culprit = next((part for part in reversed(around) if id(part) not in at_once), None)
+    return [id(part) for part in reversed(_around(body, place)) if isinstance(part, For) or part is body]
+
+
+def _culprit(around: list[int], at_once: set[int]) -> int:
+    """The innermost loop whose issues are not awaited at once yet, or the body of the function."""
+    culprit = next((each for each in around if each not in at_once), None)
     if culprit is None:
         raise CompilerBug("tir.insert_awaits", "what is awaited at once differs between iterations")
-    return id(culprit)
+    return culprit
 
 
 def _around(body: Stmt, place: Stmt) -> list[Stmt]:
@@ -74,11 +93,14 @@ def _around(body: Stmt, place: Stmt) -> list[Stmt]:
 
 
 class _Inserter(Follower):
-    """Finds how many signals are awaited where. What is issued inside of `at_once` is awaited right behind."""
+    """Finds how many signals are awaited where. What is issued inside of `at_once` is awaited right behind; loops that
+    are `apart` await in front what they read in turns."""
 
-    def __init__(self, func: PrimFunc, at_once: set[int]) -> None:
+    def __init__(self, func: PrimFunc, at_once: set[int], apart: set[int]) -> None:
         super().__init__(func)
-        self._at_once = {
+        self.looked_into: set[int] = set()
+        self._apart = apart
+        self._at_once: set[int] = {
             id(issue)
             for part in walk_statement(func.body)
             if id(part) in at_once
@@ -87,42 +109,115 @@ class _Inserter(Follower):
         }
         self._counts: dict[Spot, Counts] = {}
 
-    def touching(self, statement: Stmt, found: list[Touch], ways: Ways, around: Around) -> Ways:
-        needed = [_needed(way, {place for place, _ in self.under_way(way, found, around)}) for way in ways]
-        return self._awaiting((id(statement), False), statement, needed, ways)
+    def in_turns(self, loop: For, around: Around) -> Entry | None:
+        """A loop that only issues, one operation at a time: a signal will stand behind each."""
+        match loop:
+            case For(body=Issue(queue) as issue, kind=LoopKind.SERIAL) if id(issue) not in self._at_once:
+                return self.turns_of(loop, issue, queue, around)
+            case _:
+                return None
 
-    def issuing(self, issue: Issue, entry: Entry, ways: Ways, around: Around) -> Ways:
+    def touching(self, statement: Stmt, found: list[Touch], ways: Ways, around: Around) -> Ways:
+        needed = [self._needed(way, found, around) for way in ways]
+        return self._awaiting((id(statement), False), statement, needed, ways, around)
+
+    def looks_into(self, statement: Stmt, found: list[Touch], ways: Ways, around: Around) -> bool:
+        """What needs several turns done may need fewer at first: an await inside of a loop takes them in step."""
+        if id(statement) in self.looked_into:
+            return True  # on all ways, or on none
+        if not any(entry.turns for way in ways for entry in way.entries):
+            return False
+        loops = [part for part in walk_statement(statement) if isinstance(part, For) and self._may_take_turns(part)]
+        if not loops or (isinstance(statement, For) and statement is not loops[0]):
+            return False
+        most = self._all_turns_needed(found, ways, around)
+        if most <= {1} or (loops == [statement] and not self._begins_with_fewer(loops[0], most, ways, around)):
+            return False
+        self.looked_into.add(id(statement))
+        return True
+
+    def _may_take_turns(self, loop: For) -> bool:
+        return loop.kind is LoopKind.SERIAL and id(loop) not in self._apart
+
+    def _begins_with_fewer(self, loop: For, most: set[IntExpr], ways: Ways, around: Around) -> bool:
+        inside, first = around.inside(loop), (Comparison(loop.variable, "==", 0),)
+        touched = list(all_touches(loop.body, inside.loops, first, self.hierarchy))
+        needed = self._all_turns_needed(touched, ways, inside)
+        return any(not any(is_at_most(turns, each, inside.known) for each in needed) for turns in most)
+
+    def _all_turns_needed(self, found: list[Touch], ways: Ways, around: Around) -> set[IntExpr]:
+        return {
+            self._turns_needed(way, place, found, around)
+            for way in ways
+            for place, _ in self.under_way(way, found, around)
+        }
+
+    def issuing(self, issue: Issue | For, entry: Entry, ways: Ways, around: Around) -> Ways:
         """What its own queue does in order needs no await."""
-        ordered = self.hierarchy.queue(issue.queue).ordered
-        found = list(entry.touches)
-        needed: list[Counts] = []
-        for way in ways:
-            places = {place for place, _ in self.under_way(way, found, around)}
-            others = {place for place in places if not ordered or way.entries[place].queue != issue.queue}
-            needed.append(_needed(way, others))
-        ways = self._awaiting((id(issue), False), issue, needed, ways)
-        ways = tuple(way.issuing(entry).issuing(Entry(issue.queue, signal=issue.queue)) for way in ways)
+        own = entry.queue if self.hierarchy.queue(entry.queue).ordered else ""
+        needed = [self._needed(way, list(entry.touches), around, but=own) for way in ways]
+        ways = self._awaiting((id(issue), False), issue, needed, ways, around)
+        given = (entry,) if entry.turns is not None else (entry, Entry(entry.queue, signal=entry.queue))
+        ways = tuple(replace(way, entries=(*way.entries, *given)) for way in ways)
         if id(issue) not in self._at_once:
             return ways
-        return self._awaiting((id(issue), True), issue, [{issue.queue: 1} for _ in ways], ways)
+        return self._awaiting((id(issue), True), issue, [{entry.queue: 1} for _ in ways], ways, around)
 
-    def ending(self, statement: Stmt, ways: Ways, buffer: Buffer | None = None, behind: bool = True) -> Ways:
+    def ending(
+        self, statement: Stmt, ways: Ways, around: Around, buffer: Buffer | None = None, behind: bool = True
+    ) -> Ways:
         needed: list[Counts] = []
         for way in ways:
-            places = {place for place, entry in enumerate(way.entries) if _is_at(entry, buffer)}
-            needed.append(_needed(way, places))
-        return self._awaiting((id(statement), behind), statement, needed, ways)
+            places = {
+                place: 1 if entry.turns is None else entry.signals
+                for place, entry in enumerate(way.entries)
+                if _is_at(entry, buffer)
+            }
+            needed.append(_taken(way, places))
+        return self._awaiting((id(statement), behind), statement, needed, ways, around)
 
-    def _awaiting(self, spot: Spot, statement: Stmt, needed: list[Counts], ways: Ways) -> Ways:
+    def _needed(self, way: Way, found: list[Touch], around: Around, but: str = "") -> Counts:
+        """How many signals of each queue, `but` for one, are to be taken before something is touched."""
+        places: dict[int, IntExpr] = {}
+        for place, _ in self.under_way(way, found, around):
+            entry = way.entries[place]
+            if entry.queue != but:
+                places[place] = self._turns_needed(way, place, found, around)
+        return _taken(way, places)
+
+    def _turns_needed(self, way: Way, place: int, found: list[Touch], around: Around) -> IntExpr:
+        """How many turns of an operation are to be done before something is touched: the fewest behind which nothing of
+        it is at the same element, or all that are left where no number is known to be enough."""
+        entry = way.entries[place]
+        if entry.turns is None:
+            return 1
+        extent = entry.turns.extent
+        fewest, enough = 1, extent if isinstance(extent, int) else MOST_TURNS
+        if extent != enough and not self._is_enough(enough, way, entry, found, around):
+            return entry.signals
+        while fewest < enough:
+            middle = (fewest + enough) // 2
+            if self._is_enough(middle, way, entry, found, around):
+                enough = middle
+            else:
+                fewest = middle + 1
+        there_are = extent == enough or is_at_most(fewest, entry.signals, around.known.assuming(*way.facts))
+        return fewest if there_are else entry.signals
+
+    def _is_enough(self, turns: int, way: Way, entry: Entry, found: list[Touch], around: Around) -> bool:
+        rest = replace(way, entries=(entry.behind(turns),))
+        return not any(True for _ in self.under_way(rest, found, around))
+
+    def _awaiting(self, spot: Spot, statement: Stmt, needed: list[Counts], ways: Ways, around: Around) -> Ways:
         """The ways behind the awaits at a spot: as many as one of them needs, which all must have."""
-        most = {queue: max(each.get(queue, 0) for each in needed) for each in needed for queue in each}
-        counts = self._counts.setdefault(spot, most)
-        if any(counts.get(queue, 0) < count for queue, count in most.items()):
-            raise _Differs(statement)
+        counts = self._counts.setdefault(spot, _most(needed, around.known))
+        for each in needed:
+            if not all(is_at_most(count, counts.get(queue, 0), around.known) for queue, count in each.items()):
+                raise _Differs(statement)
         behind: list[Way] = []
         for way in ways:
             for queue, count in counts.items():
-                taken = way.taking(queue, count)
+                taken = way.taking(queue, count, around.known)
                 if taken is None:
                     raise _Differs(statement)
                 way = taken
@@ -162,11 +257,23 @@ def _is_at(entry: Entry, buffer: Buffer | None) -> bool:
     return bool(entry.touches) and (buffer is None or any(touch.buffer is buffer for touch in entry.touches))
 
 
-def _needed(way: Way, places: set[int]) -> Counts:
-    """How many signals of each queue are to be taken until what is at these places is done."""
+def _most(needed: list[Counts], known: Assumptions) -> Counts:
+    """The counts of those that need the most, as far as that is known."""
+    most: Counts = {}
+    for each in needed:
+        for queue, count in each.items():
+            if not is_at_most(count, most.get(queue, 0), known):
+                most[queue] = count
+    return most
+
+
+def _taken(way: Way, places: Mapping[int, IntExpr]) -> Counts:
+    """How many signals of each queue are to be taken until what is at these places, which are in order, is done, or so
+    many turns of it."""
     needed: Counts = {}
-    for place in places:
+    for place, count in places.items():
         queue = way.entries[place].queue
-        signals = sum(entry.queue == queue and entry.signal is not None for entry in way.entries[:place])
-        needed[queue] = max(needed.get(queue, 0), signals + 1)
+        for entry in way.entries[:place]:
+            count = add(count, entry.signals if entry.queue == queue else 0)
+        needed[queue] = count
     return needed

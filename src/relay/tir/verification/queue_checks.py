@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.tir.buffer import Buffer
 from relay.tir.hierarchy import Hierarchy, Queue
@@ -21,8 +22,9 @@ from relay.tir.synchronization import awaited, barrier_level, signal_name
 from relay.tir.text.printer import print_statement
 from relay.tir.touches import Touch, all_touches
 from relay.tir.traversal import statement_children, walk_statement
-from relay.tir.under_way import Around, Entry, Follower, TooManyWays, Ways
+from relay.tir.under_way import Around, Follower, TooManyWays
 from relay.tir.verification.violation import Violation
+from relay.tir.ways import Entry, Ways
 
 
 def queue_violations(func: PrimFunc) -> Iterator[Violation]:
@@ -112,22 +114,29 @@ class _Checker(Follower):
         message = f"`{touch.buffer.name}` may be touched while queue `{entry.queue}` is at it"
         self._report("queue-race", message, statement)
 
-    def issuing(self, issue: Issue, entry: Entry, ways: Ways, around: Around) -> Ways:
-        ordered = self.hierarchy.queue(issue.queue).ordered
+    def issuing(self, issue: Issue | For, entry: Entry, ways: Ways, around: Around) -> Ways:
+        ordered = self.hierarchy.queue(entry.queue).ordered
         for way in ways:
             for place, touch in self.under_way(way, list(entry.touches), around):
                 other = way.entries[place]
-                if not ordered or other.queue != issue.queue:
+                if not ordered or other.queue != entry.queue:
                     self._report_race(touch, other, issue)
         return tuple(way.issuing(entry) for way in ways)
 
-    def awaiting(self, statement: Stmt, name: str, count: int, ways: Ways) -> Ways:
-        behind = super().awaiting(statement, name, count, ways)
+    def awaiting(self, statement: Stmt, name: str, count: IntExpr, ways: Ways, around: Around) -> Ways:
+        behind = super().awaiting(statement, name, count, ways, around)
         if len(behind) < len(ways):
             self._report("await-unproven", f"{count} signals `{name}` may never come", statement)
         return behind
 
-    def ending(self, statement: Stmt, ways: Ways, buffer: Buffer | None = None, behind: bool = True) -> Ways:  # noqa: ARG002
+    def ending(
+        self,
+        statement: Stmt,
+        ways: Ways,
+        around: Around,  # noqa: ARG002
+        buffer: Buffer | None = None,
+        behind: bool = True,  # noqa: ARG002
+    ) -> Ways:
         for way in ways:
             left = [
                 entry for entry in way.entries

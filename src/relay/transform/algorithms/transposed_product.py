@@ -7,7 +7,7 @@ is cut.
     before: nn.conv2d_transpose(%x, %w, strides=[2, 2], …)
     after:  %0 = nn.batch_matmul(reshape(%w), reshape(%x), transpose_a=True); …; strided_slice(reshape(transpose(…)))
 
-For what `transposed_convolution` leaves: weights that are not known, dilation, results cut deeply. There are no
+For what `transposed_as_plain` leaves: weights that are not known, dilation, results cut deeply. There are no
 products but those of the definition, so what is not finite goes no further.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import assert_never
 
 from relay.infer.eager import typed_by_parts
@@ -45,8 +46,7 @@ def batched_body(
 
     `variables` are the fields and the invariants, `results` those of the recursive calls, `blocks` the widths of panels
     that matrices are packed in."""
-    walk = _Body(name, variables, results, clause.body, blocks)
-    result = walk.run()
+    result = batched_value(name, clause.body, variables, results, blocks)
     if isinstance(result, Refusal):
         return result
     leaves = leaves_of(result)
@@ -55,6 +55,17 @@ def batched_body(
         return shared
     like = next(leaf for leaf in leaves if isinstance(leaf, Rows))
     return tuple(repeated(leaf, like) for leaf in leaves)
+
+
+def batched_value(
+    name: GlobalVar,
+    body: Expr,
+    variables: Mapping[Var, Batched],
+    results: Mapping[Call, Batched] = MappingProxyType({}),
+    blocks: tuple[int, ...] = (),
+) -> Batched | Refusal:
+    """The value of a body for all instances; its variables, and calls in it, have the values that are given."""
+    return _Body(name, variables, results, body, blocks).run()
 
 
 class _Body:
@@ -165,6 +176,6 @@ def _expr(value: Batched) -> Expr:
         case Rows(expr) | Shared(expr):
             return expr
         case tuple():
-            return Tuple(tuple(map(_expr, value)))
+            return typed_by_parts(Tuple(tuple(map(_expr, value))))
         case _:
             assert_never(value)

@@ -16,6 +16,8 @@ from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
 from relay.ir.known_types import known_tensor_type
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, TupleType
+from relay.ops.creation.create import ones
+from relay.ops.elementwise.elementwise_binary import multiply
 from relay.ops.framework.batch_rule import (
     ALONG_AXIS,
     AlongAxes,
@@ -24,10 +26,12 @@ from relay.ops.framework.batch_rule import (
     KeepsOrder,
     NoBatchRule,
     PermutesAxes,
+    Repeats,
     RowsTimesMatrix,
     TakesEntries,
 )
 from relay.ops.framework.record import OperatorRecord
+from relay.ops.manipulation.tile import broadcast_to
 from relay.transform.batching.rows import (
     Batched,
     Rows,
@@ -58,8 +62,10 @@ def batched_call(call: Call, args: tuple[Batched, ...]) -> Batched | str:
             return _same_order(call, args)
         case PermutesAxes():
             return _transpose(call, args)
-        case RowsTimesMatrix(transposes_data):
-            return _product(call, args, transposes_data)
+        case RowsTimesMatrix() as rule:
+            return _product(call, args, rule)
+        case Repeats():
+            return _repeated_to_result(call, args[0])
         case HasBatchAxis():
             return _batch_axis(call, args)
         case TakesEntries():
@@ -169,17 +175,48 @@ def _transpose(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     return from_full(_again(call, (in_full(data),), moved), known_tensor_type(call))
 
 
-def _product(call: Call, args: tuple[Batched, ...], transposes_data: str) -> Batched | str:
+def _product(call: Call, args: tuple[Batched, ...], rule: RowsTimesMatrix) -> Batched | str:
     """data[.., k] × weight: every row of every instance is a row of the product."""
     data, weight = args
-    if not isinstance(data, Rows) or not isinstance(weight, Shared):
-        return f"calls {_name(call)} with a weight that differs from instance to instance"
-    if transposes_data and getattr(call.attrs, transposes_data):
-        return f"calls {_name(call)} with transposed data"
+    transposed = bool(rule.transposes_data) and getattr(call.attrs, rule.transposes_data)
+    if not isinstance(data, Rows) or not isinstance(weight, Shared) or transposed:
+        return _products(call, data, weight, rule)
     result = known_tensor_type(call)
     if len(data.type.shape) > 1 and has_unit_axis(data.type):
         return Rows(_again(call, (data.expr, weight.expr)), result)
     return from_full(_again(call, (in_full(data), weight.expr)), result)
+
+
+def _products(call: Call, data: Batched, weight: Batched, rule: RowsTimesMatrix) -> Batched | str:
+    """data[r, k] × weight, a product apart for each instance."""
+    if rule.of_each is None or isinstance(data, tuple) or isinstance(weight, tuple):
+        return f"calls {_name(call)} with a weight that differs from instance to instance"
+    if len(data.type.shape) > 2:
+        return f"calls {_name(call)} on more than two axes, with a weight that differs from instance to instance"
+    like = data if isinstance(data, Rows) else weight
+    assert isinstance(like, Rows)
+    data, weight = repeated(data, like), repeated(weight, like)
+    matrix = (1,) * (2 - len(data.type.shape)) + data.type.shape
+    made = rule.of_each(call.attrs, with_axes(data.expr, row_shape(data.type), matrix), in_full(weight))
+    result = known_tensor_type(call)
+    axes = (1,) * (2 - len(result.shape)) + result.shape
+    return Rows(with_axes(made, axes, row_shape(result)), result)
+
+
+def _repeated_to_result(call: Call, data: Batched) -> Batched | str:
+    """Rows of the shape of an instance's result; ones tell it, and take nothing from any number."""
+    result = known_tensor_type(call)
+    if result.dtype.is_bool or not all(isinstance(extent, int) for extent in result.shape):
+        return f"calls {_name(call)} on booleans, or to an extent that is not known"
+    match data:
+        case Shared(expr):
+            return Shared(broadcast_to(expr, result.shape), result)
+        case Rows(expr, type_):
+            axes = (1,) * (len(result.shape) - len(type_.shape)) + type_.shape
+            full = with_axes(expr, row_shape(type_), axes)
+            return from_full(multiply(full, ones(result.shape, result.dtype)), result)
+        case tuple():
+            return f"calls {_name(call)} on a tuple"
 
 
 def _batch_axis(call: Call, args: tuple[Batched, ...]) -> Batched | str:

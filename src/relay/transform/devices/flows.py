@@ -1,20 +1,24 @@
 """Where tensors are made and used, and how they get from there to there: what a module with regions for devices says.
 
-Only tensors with axes are followed, alone or in nested tuples, and only where every way they may go is known:
-through bindings, views, tuples and results of regions (*derived*: in the same memory), and as arguments and results of
-functions that are called by name, and values of choices (*handed on*: whoever hands on may copy). All else is made on
-the host, or used there.
+Tensors with axes are followed, in tuples, data, refs and functions too (`leaves`), wherever it is known where they may
+go: through bindings, views, results of regions, and what they are stored in and taken from (the *same* place), and as
+arguments and results of functions, values of choices, and into data and refs (*handed on*: whoever hands on may copy,
+but not data, nor what they hold). All else is made on the host, or used there; what callers or generic functions see
+holds tensors on the host.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, Union
+from typing import TypeAlias, Union, assert_never
 
+from relay.base.disjoint_sets import DisjointSet
+from relay.ir.datatype import held_types
 from relay.ir.expr import (
     Call,
     Constant,
+    Constructor,
     Expr,
     Function,
     GlobalVar,
@@ -22,19 +26,28 @@ from relay.ir.expr import (
     Let,
     Match,
     Op,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    PatternWildcard,
+    RefCreate,
+    RefRead,
+    RefWrite,
     Tuple,
     TupleGetItem,
     Var,
-    pattern_vars,
 )
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
-from relay.ir.types import TensorType, TupleType, Type
+from relay.ir.types import FuncType, TensorType, TupleType, Type
 from relay.ir.variables import free_vars
 from relay.ops.framework.record import OperatorRecord
 from relay.transform.devices.device_domains import PARAM_DEVICES
+from relay.transform.devices.leaves import Leaf, Leaves, Part, of_tuple
 
 DEVICE = "Device"
 """The attribute of a region: the device that it runs on."""
@@ -42,13 +55,12 @@ RESULT_DEVICES = "result_devices"
 """The attribute of a region, or of a function that is called by name: where each tensor of its result is.
 `PARAM_DEVICES` says so of its parameters. Without them all are on the host."""
 HOST = "host"
-MOST_FIELDS, MOST_RESULTS = 8, 3
-"""Larger tuples are made, and larger results of functions: what stands there is on the host."""
 
-Head: TypeAlias = Union[Var, GlobalVar]
-Key: TypeAlias = Union[Head, tuple[Head, int]]
-"""A tensor: that of a variable, or the result of a function; or one in nested tuples of such, by its position among
-them all."""
+Head: TypeAlias = Union[Var, GlobalVar, Function]
+Key: TypeAlias = tuple[Head, Leaf]
+"""The tensors at a leaf: of a variable, or of a function's result; or of that as a value, whose type is another."""
+TENSOR = Leaf()
+"""What a tensor with axes is of itself."""
 
 
 def param_devices(function: Function) -> tuple[str, ...]:
@@ -71,39 +83,6 @@ def is_followed(type_: Type | None) -> bool:
     return isinstance(type_, TensorType) and bool(type_.shape)
 
 
-def keys_of(head: Head, type_: Type | None) -> tuple[Key, ...]:
-    """The tensors of a variable, or of the result of a function; none where they are not looked for."""
-    match type_:
-        case TensorType():
-            return (head,)
-        case TupleType():
-            types = leaf_types(type_)
-            is_small = len(types) <= MOST_FIELDS and all(isinstance(each, TensorType) for each in types)
-            return tuple((head, index) for index in range(len(types))) if is_small else ()
-        case _:
-            return ()
-
-
-def leaf_types(type_: Type | None) -> tuple[Type | None, ...]:
-    """The types of what nested tuples hold in the end, in order: those of what `keys_of` gives. A tuple without fields
-    is a leaf."""
-    waiting, found = [type_], list[Union[Type, None]]()
-    while waiting:
-        match waiting.pop():
-            case TupleType(fields) if fields:
-                waiting += reversed(fields)
-            case leaf:
-                found.append(leaf)
-    return tuple(found)
-
-
-def leaves_of_field(type_: Type | None, index: int) -> slice:
-    """Where the leaves of a field are among those of a tuple."""
-    fields = type_.fields if isinstance(type_, TupleType) else ()
-    first = sum(len(leaf_types(each)) for each in fields[:index])
-    return slice(first, first + len(leaf_types(fields[index])))
-
-
 def only_reshapes(function: Function) -> bool:
     """Whether a primitive function gives its first parameter another shape, and does nothing else."""
     expr = function.body
@@ -116,163 +95,248 @@ def only_reshapes(function: Function) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Flows:
-    """`made`: on which device, or on the host; `derived` and `handed` are from one to another; `used` are those that
-    regions read, with their devices; `captured` are taken along by closures."""
+    """`made`: by regions, on which device; `on_host`: what is there for certain. `same` are pairs in one place,
+    `handed` from one to another; `used` are those that regions read, with their devices."""
 
     module: IRModule
+    leaves: Leaves = field(init=False)
     made: dict[Key, str] = field(default_factory=dict)
-    derived: list[tuple[Key, Key]] = field(default_factory=list)
+    on_host: set[Key] = field(default_factory=set)
+    same: list[tuple[Key, Key]] = field(default_factory=list)
     handed: list[tuple[Key, Key]] = field(default_factory=list)
     used: list[tuple[Key, str]] = field(default_factory=list)
-    captured: set[Key] = field(default_factory=set)
-    called: frozenset[GlobalVar] = frozenset()
-    _scopes: list[tuple[Expr, Sequence[Key | None]]] = field(default_factory=list)
+    _used: frozenset[GlobalVar] = frozenset()  # functions that are called, or are values
+    _closures_leave: bool = False
+    _scopes: list[tuple[Expr, Part[Key]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.leaves = Leaves(self.module)
         functions = {name: each for name, each in self.module.functions.items() if "Compiler" not in each.attrs}
-        self.called = frozenset(
-            node.op
-            for each in functions.values()
-            for node in post_order(each.body)
-            if isinstance(node, Call) and isinstance(node.op, GlobalVar)
+        nodes = (node for each in functions.values() for node in post_order(each.body))
+        self._used = frozenset(node for node in nodes if isinstance(node, GlobalVar))
+        self._closures_leave = any(
+            name.name_hint == "main" and self._has_functions(functions[name]) for name in functions
         )
         for name, function in functions.items():
-            for param in function.params:
-                self._ends(param, param.checked_type, self._is_open(name))
-            self._scopes.append((function.body, self.results_of(name)))
+            for part in (*map(self.of, function.params), self.of_result(name)):
+                self._open(part, name)
+            self._scopes.append((function.body, self.of_result(name)))
         while self._scopes:
             self._scope(*self._scopes.pop())
 
-    def results_of(self, name: GlobalVar) -> tuple[Key | None, ...]:
-        """What stands for the result of a function, where that is followed."""
-        type_ = self.module[name].body.checked_type
-        return self._ends(name, type_, self._is_open(name) and len(leaf_types(type_)) <= MOST_RESULTS)
+    # ------------------------------------------------------------------------------------------------- what there is
 
-    def _is_open(self, name: GlobalVar) -> bool:
-        return name in self.called and not self.module[name].type_params
+    def of(self, var: Var) -> Part[Key]:
+        """The tensors of a variable."""
+        return self._of_known(var)
 
-    def _ends(self, head: Head, type_: Type | None, is_open: bool = True) -> tuple[Key | None, ...]:
-        """Where tensors may be handed to; those that are not followed are the host's."""
-        keys = keys_of(head, type_)
-        ends = tuple(
-            key if is_open and is_followed(each) else None
-            for key, each in zip(keys, leaf_types(type_) if keys else (), strict=True)
-        )
-        self.made.update((key, HOST) for key, end in zip(keys, ends, strict=True) if end is None)
-        return ends
+    def of_result(self, function: GlobalVar | Function) -> Part[Key]:
+        """The tensors of a function's result."""
+        body = self.module[function].body if isinstance(function, GlobalVar) else function.body
+        return {leaf: (function, leaf) for leaf in self.leaves.of(body.checked_type)}
 
-    def _scope(self, scope: Expr, ends: Sequence[Key | None]) -> None:
+    def held(self, holder: Expr, constructor: Constructor | None, index: int) -> Part[Key]:
+        """The tensors of a field of data, of what a ref holds, or of what a function takes, and behind that gives."""
+        return self.leaves.of_held(holder.checked_type, self._of_known(holder), constructor, index)
+
+    def _of_known(self, value: Expr) -> Part[Key]:
+        """The tensors of a variable, or of a function that stands there."""
+        match value:
+            case Var() | Function():
+                return {leaf: (value, leaf) for leaf in self.leaves.of(value.checked_type)}
+            case GlobalVar():
+                return {leaf: (value, leaf) for leaf in self.leaves.of(self.module[value].checked_type)}
+            case _:
+                return {}
+
+    def _of_atom(self, atom: Expr) -> Part[Key | None]:
+        """The tensors of an atom; None for those that are none before they are wanted somewhere."""
+        match atom:
+            case Tuple(fields):
+                found: dict[Leaf, Key | None] = {}
+                for index, each in enumerate(fields):
+                    inner = self._of_atom(each)
+                    found.update((leaf.in_field(index), key) for leaf, key in inner.items())
+                return found
+            case Constant() | Constructor(inputs=()):
+                return dict.fromkeys(self.leaves.of(atom.checked_type))
+            case _:
+                return dict(self._of_known(atom))
+
+    def _has_functions(self, function: Function) -> bool:
+        types = [known_type(function.body), *map(known_type, function.params)]
+        definitions = self.module.type_definitions
+        return any(isinstance(each, FuncType) for type_ in types for each in held_types(type_, definitions))
+
+    def _open(self, part: Part[Key], name: GlobalVar) -> None:
+        """Note what a function takes or gives: on the host, where callers are not known, or cannot copy it."""
+        is_known = name in self._used and not self.module[name].type_params
+        is_inner = is_known and name.name_hint != "main"
+        self.on_host.update(key for leaf, key in part.items() if not (is_inner if leaf.slot else is_known))
+
+    # ---------------------------------------------------------------------------------------------------------- flows
+
+    def _scope(self, scope: Expr, ends: Part[Key]) -> None:
         lets, result = let_chain(scope)
         for let in lets:
             self._binding(let)
         self._hand(result, ends)
-
-    def _hand(self, atom: Expr, ends: Sequence[Key | None]) -> None:
-        """What ends a scope, or is an argument."""
-        given = _sources(atom)
-        if len(given) == len(ends):
-            self.handed += ((source, end) for source, end in zip(given, ends, strict=True) if source and end)
-        self._closures([atom])
-
-    def _closures(self, parts: Sequence[Expr]) -> None:
-        """Functions among what is used on the host."""
-        for part in parts:
-            for each in part.fields if isinstance(part, Tuple) else (part,):
-                if isinstance(each, Function):
-                    self.captured.update(key for var in free_vars(each) for key in keys_of(var, var.checked_type))
-                    self._on_the_host(each.params)
-                    self._scopes.append((each.body, ()))
-
-    def _on_the_host(self, variables: Iterable[Var]) -> None:
-        for var in variables:
-            self._ends(var, var.checked_type, False)
 
     def _binding(self, let: Let) -> None:
         var, value = let.var, let.value
         match value:
             case Call(op=Function() as function, args=args) if DEVICE in function.attrs:
                 device = str(function.attrs[DEVICE])
-                self.used += ((atom, device) for atom in args if isinstance(atom, Var))
-                self.made.update((end, device) for end in self._ends(var, var.checked_type) if end)
-            case Call(op=Function() as function, args=(Var() as data, *_)) if only_reshapes(function):
-                self._derive((data,), var)
-            case Var() | Tuple():
-                self._derive(_sources(value), var)
-                self._closures([value])
-            case TupleGetItem(Var() as whole, index) if keys_of(whole, whole.checked_type):
-                self._derive(keys_of(whole, whole.checked_type)[leaves_of_field(whole.checked_type, index)], var)
-            case Call(op=GlobalVar() as name, args=args) if name in self.module:
-                for argument, param in zip(args, self.module[name].params, strict=True):
-                    self._hand(argument, self._ends(param, param.checked_type, self._is_open(name)))
-                self._derive(self.results_of(name), var)
+                tensors = (atom for atom in args if isinstance(atom, Var) and is_followed(atom.checked_type))
+                self.used += (((atom, TENSOR), device) for atom in tensors)
+                self.made.update((key, device) for leaf, key in self.of(var).items() if not leaf.is_scalar)
+            case Call(op=Function() as function, args=(Var() as data, *_)) if _is_view(function, data, var):
+                self.same.append(((data, TENSOR), (var, TENSOR)))
+            case Call(op=Function() as kernel) if kernel.attrs.get("Primitive"):
+                self.on_host.update(self.of(var).values())
+            case Call(op=Constructor() as constructor, args=args):
+                for index, each in enumerate(args):
+                    self._hand(each, self.held(var, constructor, index))
+            case Call(op=GlobalVar() as name, args=args) if self._is_followed(name):
+                for each, param in zip(args, self.module[name].params, strict=True):
+                    self._hand(each, self.of(param))
+                self._bind(self.of_result(name), self.of(var))
+            case Call(op=Var() | Function() as closure, args=args):
+                self._functions([closure])
+                for index, each in enumerate(args):
+                    self._hand(each, self.held(closure, None, index))
+                self._bind(self.held(closure, None, len(args)), self.of(var))
+            case RefCreate(content):
+                self._hand(content, self.held(var, None, 0))
+            case RefWrite(Var() as ref, content):
+                self._hand(content, self.held(ref, None, 0))
+            case RefRead(Var() as ref):
+                self._bind(self.held(ref, None, 0), self.of(var))
+            case TupleGetItem(Var() as whole, index):
+                self._bind(of_tuple(self.of(whole), index), self.of(var))
             case If(_, true_branch, false_branch):
-                ends = self._ends(var, var.checked_type)
-                self._scopes += [(true_branch, ends), (false_branch, ends)]
-            case Match(_, clauses):
-                self._on_the_host(each for clause in clauses for each in pattern_vars(clause.lhs))
-                ends = self._ends(var, var.checked_type)
-                self._scopes += ((clause.rhs, ends) for clause in clauses)
+                self._scopes += [(true_branch, self.of(var)), (false_branch, self.of(var))]
+            case Match(data, clauses):
+                for clause in clauses:
+                    self._match(clause.lhs, self._of_atom(data), data.checked_type)
+                    self._scopes.append((clause.rhs, self.of(var)))
             case _:
-                self._closures([value] if isinstance(value, Function) else children(value))
-                self._on_the_host([var])
+                self._functions([value])
+                self._bind(self._of_atom(value), self.of(var))
 
-    def _derive(self, sources: Sequence[Key | None], var: Var) -> None:
-        ends = self._ends(var, var.checked_type)
-        if len(sources) != len(ends):
-            self._on_the_host([var])
-            return
-        for source, end in zip(sources, ends, strict=True):
-            if source and end:
-                self.derived.append((source, end))
-            elif end:
-                self.made[end] = HOST
+    def _is_followed(self, name: GlobalVar) -> bool:
+        return name in self.module and "Compiler" not in self.module[name].attrs
+
+    def _bind(self, sources: Part[Key] | Part[Key | None], targets: Part[Key]) -> None:
+        """A variable is another name of something, or of a part of it."""
+        for leaf, target in targets.items():
+            source = sources.get(leaf)
+            if source is not None:
+                self._join(self.same, source, target)
+            elif leaf not in sources or leaf.slot is None:
+                self.on_host.add(target)
+
+    def _hand(self, atom: Expr, ends: Part[Key]) -> None:
+        """What ends a scope, is an argument or is stored."""
+        self._functions([atom])
+        sources = self._of_atom(atom)
+        for leaf, source in sources.items():
+            end = ends.get(leaf)
+            if source is not None and end is not None:
+                self._join(self.same if leaf.slot else self.handed, source, end)
+        self.on_host.update(end for leaf, end in ends.items() if leaf not in sources)
+        self.on_host.update(key for leaf, key in sources.items() if key and leaf.slot and leaf not in ends)
+
+    def _join(self, pairs: list[tuple[Key, Key]], source: Key, target: Key) -> None:
+        if not source[1].is_scalar:
+            pairs.append((source, target))
+
+    def _match(self, pattern: Pattern, part: Part[Key | None], type_: Type | None) -> None:
+        """The variables of a pattern are names of parts."""
+        waiting = [(pattern, part, type_)]
+        while waiting:
+            pattern, part, type_ = waiting.pop()
+            match pattern:
+                case PatternVar(var):
+                    self._bind(part, self.of(var))
+                case PatternTuple(patterns):
+                    fields = type_.fields if isinstance(type_, TupleType) else ()
+                    inner = zip(patterns, fields, strict=True)
+                    waiting += ((each, of_tuple(part, index), field_) for index, (each, field_) in enumerate(inner))
+                case PatternConstructor(constructor, patterns):
+                    inner = zip(patterns, self.leaves.field_types(type_, constructor), strict=False)
+                    for index, (each, field_) in enumerate(inner):
+                        waiting.append((each, self.leaves.of_held(type_, part, constructor, index), field_))
+                case PatternWildcard():
+                    pass
+                case _:
+                    assert_never(pattern)
+
+    def _functions(self, atoms: Iterable[Expr]) -> None:
+        """Functions that stand there are values: what they take and give is what their callers give and take."""
+        for atom in atoms:
+            match atom:
+                case Tuple(fields):
+                    self._functions(fields)
+                case GlobalVar() if self._is_followed(atom):
+                    self._value(atom, self.module[atom])
+                case Function():
+                    self._value(atom, atom)
+                    self._scopes.append((atom.body, self.of_result(atom)))
+                    if self._closures_leave:
+                        self.on_host.update(key for var in free_vars(atom) for key in self.of(var).values())
+                case _:
+                    pass
+
+    def _value(self, head: GlobalVar | Function, function: Function) -> None:
+        fields = (*map(self.of, function.params), self.of_result(head))
+        known = self._of_known(head)
+        for index, each in enumerate(fields):
+            self._bind(self.leaves.of_held(function.checked_type, known, None, index), each)
 
 
-def _sources(atom: Expr) -> tuple[Key | None, ...]:
-    """The tensors of an atom; None for those that stand there. Nothing where it holds what is not looked for."""
-    waiting, found = [atom], list[Union[Key, None]]()
-    while waiting:
-        match waiting.pop():
-            case Var() as var if keys := keys_of(var, var.checked_type):
-                found += keys
-            case Tuple(fields) if fields:
-                waiting += reversed(fields)
-            case Constant():
-                found.append(None)
-            case _:
-                return ()
-    return tuple(found)
+def _is_view(function: Function, data: Var, result: Var) -> bool:
+    """Whether a binding gives a tensor with axes another shape with axes."""
+    return only_reshapes(function) and is_followed(data.checked_type) and is_followed(result.checked_type)
+
+
+@dataclass(slots=True, eq=False)
+class _Place(DisjointSet):
+    device: str = HOST
 
 
 def held_on_devices(module: IRModule) -> dict[Key, str]:
     """The tensors of a module's variables that are on a device, by what its functions and regions say."""
-    found = dict(_told_on_devices(module))
-    flows = Flows(module if found else IRModule())
-    following: dict[Key, list[Key]] = {}
-    for source, target in (*flows.derived, *flows.handed):
-        following.setdefault(source, []).append(target)
-    waiting = list(found)
-    while waiting:
-        source = waiting.pop()
-        for target in following.get(source, ()):
-            if target not in found:
-                found[target] = found[source]
-                waiting.append(target)
-    return found
-
-
-def _told_on_devices(module: IRModule) -> dict[Key, str]:
-    """Parameters and results of functions and regions that are said to be on a device."""
-    found: dict[Key, str] = {}
-    for name, function in module.functions.items():
-        params = [key for param in function.params for key in keys_of(param, param.checked_type) or (param,)]
-        found.update(zip(params, _told(function, PARAM_DEVICES), strict=False))
-        found.update(zip(keys_of(name, function.body.checked_type), result_devices(function), strict=False))
-        for let in _bindings(function):
-            if isinstance(let.value, Call) and isinstance(let.value.op, Function):
-                given = result_devices(let.value.op)
-                found.update(zip(keys_of(let.var, let.var.checked_type), given, strict=False))
+    told = [(heads, devices) for heads, devices in _tellings(module) if any(each != HOST for each in devices)]
+    if not told:
+        return {}
+    flows = Flows(module)
+    places: dict[Key, _Place] = {}
+    for one, other in (*flows.same, *flows.handed):
+        places.setdefault(one, _Place()).join(places.setdefault(other, _Place()))
+    for heads, devices in told:
+        parts = (flows.of(head) if isinstance(head, Var) else flows.of_result(head) for head in heads)
+        keys = [key for part in parts for key in part.values()]
+        for key, device in zip(keys, devices, strict=False):
+            if device != HOST:
+                places.setdefault(key, _Place()).root().device = device
+    found = {key: place.root().device for key, place in places.items()}
     return {key: device for key, device in found.items() if device != HOST}
+
+
+def _tellings(module: IRModule) -> Iterator[tuple[Sequence[Head], Sequence[str]]]:
+    """What functions say of their parameters and results, and regions of what they take and give."""
+    for name, function in module.functions.items():
+        yield function.params, _told(function, PARAM_DEVICES)
+        yield (name,), result_devices(function)
+        for let in _bindings(function):
+            match let.value:
+                case Call(op=Function() as region, args=args) if DEVICE in region.attrs:
+                    yield (let.var,), result_devices(region)
+                    given = zip(args, param_devices(region), strict=True)
+                    yield from (((each,), (device,)) for each, device in given if isinstance(each, Var))
+                case _:
+                    pass
 
 
 def _bindings(function: Function) -> Iterator[Let]:

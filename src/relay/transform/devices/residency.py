@@ -11,32 +11,34 @@ host to a device or back, once, and nowhere else.
 
 A region without kernels is a copy; between two devices of one kind it is theirs, else it goes by the host. What only
 one region reads that the host has made, that region brings; and a result that only the host reads, the region gives to
-the host. Tensors are followed through choices and through functions that
-are called by name (`flows`): a function that takes or gives some on a device is called there, and its name stays that
-of one which copies them and calls it, for who knows nothing of devices.
+the host. Tensors are followed wherever the program tells where they go (`flows`), and each has its home (`homes`). A
+function that takes or gives some on a device is called there, and its name stays that of one which copies them and
+calls it, for who knows nothing of devices; not where they are in data, which nobody copies.
 
 The module is fused, in A-normal form, and has its regions.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from relay.base.disjoint_sets import DisjointSet
-from relay.base.names.fresh_names import FreshNames
+from relay.base.diagnostics import CompilerBug
 from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import (
     Call,
     Constant,
+    Constructor,
     Expr,
     Function,
     GlobalVar,
     If,
     Let,
     Match,
+    RefCreate,
+    RefRead,
+    RefWrite,
     Tuple,
     TupleGetItem,
     Var,
@@ -44,146 +46,80 @@ from relay.ir.expr import (
 )
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
-from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
-from relay.ir.types import TupleType, Type
+from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.device import device_kind
 from relay.transform.devices.device_domains import PARAM_DEVICES
 from relay.transform.devices.flows import (
     DEVICE,
     HOST,
     RESULT_DEVICES,
+    TENSOR,
     Flows,
-    Key,
     is_followed,
-    keys_of,
-    leaves_of_field,
     only_reshapes,
     result_devices,
 )
+from relay.transform.devices.homes import Homes
+from relay.transform.devices.leaves import Part, of_tuple
+
+_ON_HOST: Part[str] = {}
 
 
 def keep_on_devices(module: IRModule) -> IRModule:
     """The module with copies where they are needed."""
-    homes = _Homes(Flows(module))
-    there = {name: _name_there(name, homes) for name in module.functions if homes.is_split(name)}
+    homes = Homes(Flows(module))
+    placing = _Placing(homes)
     functions: dict[GlobalVar, Function] = {}
     for name, function in module.functions.items():
         if "Compiler" in function.attrs:
             functions[name] = function
             continue
-        placed = _Placing(homes, there).function(name, function)
-        if name in there:
-            functions[there[name]] = placed
-            functions[name] = _Placing(homes, there).from_the_host(name, function)
-        else:
-            functions[name] = placed
+        functions[homes.called(name)] = placing.function(name, function)
+        if homes.called(name) is not name:
+            functions[name] = placing.from_the_host(name, function)
     return module.with_functions(functions)
-
-
-def _name_there(name: GlobalVar, homes: _Homes) -> GlobalVar:
-    return GlobalVar(homes.names.take(f"{name.name_hint}_on_device"))
-
-
-@dataclass(slots=True, eq=False)
-class _Group(DisjointSet):
-    """Tensors in one place: where they are made and used."""
-
-    made: set[str] = field(default_factory=set)
-    used: set[str] = field(default_factory=set)
-
-
-class _Homes:
-    """Where each tensor is: on the device that makes it, if devices of its kind use it, and no closure takes it along;
-    else on the host. `reads` counts the regions that want a tensor of the host's on a device."""
-
-    def __init__(self, flows: Flows) -> None:
-        self.flows = flows
-        self.names = FreshNames({name.name_hint for name in flows.module.functions}.__contains__)
-        self._groups: dict[Key, _Group] = {}
-        self._hosts: set[Key] = {key for key, device in flows.made.items() if device == HOST} | flows.captured
-        for source, target in flows.derived:
-            if source in self._hosts:
-                self._hosts.add(target)
-            else:
-                self._unite(source, target)
-        for source, target in flows.handed:
-            if source not in self._hosts and target not in self._hosts:
-                self._unite(source, target)
-        for key, device in flows.made.items():
-            self._group(key).made.add(device)
-        for key, device in flows.used:
-            self._group(key).used.add(device)
-        for key in self._hosts:
-            self._group(key).made.add(HOST)
-        self.reads = Counter((key, device) for key, device in flows.used if device != HOST)
-
-    def of(self, key: Key) -> str:
-        if key not in self._groups:
-            return HOST
-        group = self._groups[key].root()
-        used = group.used - {HOST}
-        homes = group.made or used
-        kinds = {device_kind(each) for each in homes | used}
-        return next(iter(homes)) if used and len(homes) == len(kinds) == 1 else HOST
-
-    def of_all(self, var: Var) -> tuple[str, ...]:
-        """Where the tensors of a variable are."""
-        return tuple(map(self.of, keys_of(var, var.checked_type)))
-
-    def of_result(self, name: GlobalVar) -> tuple[str, ...]:
-        return tuple(HOST if end is None else self.of(end) for end in self.flows.results_of(name))
-
-    def is_split(self, name: GlobalVar) -> bool:
-        """Whether a function takes or gives a tensor on a device."""
-        homes = [each for param in self.flows.module[name].params for each in self.of_all(param)]
-        return name in self.flows.called and any(each != HOST for each in (*homes, *self.of_result(name)))
-
-    def _group(self, key: Key) -> _Group:
-        return self._groups.setdefault(key, _Group()).root()
-
-    def _unite(self, one: Key, other: Key) -> None:
-        left, right = self._group(one), self._group(other)
-        if left is not right:
-            left.made |= right.made
-            left.used |= right.used
-            left.join(right)
 
 
 @dataclass(slots=True, eq=False)
 class _Placing:
-    """Rewrites functions; `there` are the names of those that are called on the device."""
+    """Rewrites functions."""
 
-    homes: _Homes
-    there: Mapping[GlobalVar, GlobalVar]
+    homes: Homes
 
     def function(self, name: GlobalVar, function: Function) -> Function:
         """The function as it is called by others of the module."""
         inner = {node.body for node in post_order(function.body) if isinstance(node, Let)}
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(node, Function) and node.attrs.get("Primitive"):
-                return node
-            return self._chain(rebuilt) if isinstance(node, Let) and node not in inner else rebuilt
+            match node:
+                case Function() if node.attrs.get("Primitive"):
+                    return node
+                case Function() if isinstance(rebuilt, Function):
+                    return with_body(rebuilt, self._ending(rebuilt.body, self.homes.of_result(node)))
+                case Let() if node not in inner:
+                    return self._chain(rebuilt)
+                case _:
+                    return rebuilt
 
         placed = rewrite_nodes(function, step)
         body = self._ending(placed.body, self.homes.of_result(name))
-        if name not in self.there:
+        if not self.homes.is_split(name):
             return placed if body is placed.body else _like(function, function.params, body, function.attrs)
-        homes = tuple(each for param in function.params for each in self.homes.of_all(param) or (HOST,))
-        told = {PARAM_DEVICES: homes, RESULT_DEVICES: self.homes.of_result(name) or (HOST,)}
+        homes = tuple(each for param in function.params for each in self.homes.of_var(param).values())
+        told = {PARAM_DEVICES: homes, RESULT_DEVICES: tuple(self.homes.of_result(name).values()) or (HOST,)}
         return _like(function, function.params, body, {**function.attrs, **told})
 
     def from_the_host(self, name: GlobalVar, function: Function) -> Function:
         """A function of the same name and type whose arguments and results are on the host."""
         params = tuple(map(_alike, function.params))
         line = _Line(self.homes)
-        wanted = map(self.homes.of_all, function.params)
+        wanted = map(self.homes.of_var, function.params)
         given = [line.placed(param, homes) for param, homes in zip(params, wanted, strict=True)]
-        called = record_type(Call(self.there[name], tuple(given)), known_type(function.body))
-        homes = self.homes.of_result(name)
-        result = line.moved(line.add("result", called), homes, (HOST,) * len(homes))
+        called = record_type(Call(self.homes.called(name), tuple(given)), known_type(function.body))
+        result = line.moved(line.add("result", called), self.homes.of_result(name), {})
         return _like(function, params, line.closed(result), function.attrs)
 
     def _chain(self, chain: Expr) -> Expr:
@@ -197,30 +133,48 @@ class _Placing:
 
     def _placed(self, let: Let, line: _Line) -> Expr:
         """What a variable is bound to, where it reads everything where that is."""
-        value = let.value
+        value, flows = let.value, self.homes.flows
         match value:
             case Call(op=Function() as function) if DEVICE in function.attrs:
                 return self._region(let.var, value, function, line)
-            case Call(op=Function() as function) if only_reshapes(function):
+            case Call(op=Function() as function) if only_reshapes(function) and is_followed(let.var.checked_type):
                 return value
-            case Call(op=GlobalVar() as name, args=args) if name in self.homes.flows.module:
-                params = self.homes.flows.module[name].params
-                given = [line.placed(each, self.homes.of_all(param)) for each, param in zip(args, params, strict=True)]
-                return rebuild_typed(value, [self.there.get(name, name), *given])
+            case Call(op=GlobalVar() as name, args=args) if name in flows.module:
+                params = map(self.homes.of_var, flows.module[name].params)
+                given = [line.placed(each, homes) for each, homes in zip(args, params, strict=True)]
+                return rebuild_typed(value, [self.homes.called(name), *given])
+            case Call(op=Function() as closure, args=args) if not closure.attrs.get("Primitive"):
+                given = [
+                    line.placed(each, self.homes.of_var(param))
+                    for each, param in zip(args, closure.params, strict=True)
+                ]
+                return rebuild_typed(value, [closure, *given])
+            case Call(op=Var() as closure, args=args):
+                held = (flows.held(closure, None, index) for index in range(len(args)))
+                given = [line.placed(each, self.homes.of_all(part)) for each, part in zip(args, held, strict=True)]
+                return rebuild_typed(value, [closure, *given])
+            case Call(op=Constructor() as constructor, args=args):
+                held = (flows.held(let.var, constructor, index) for index in range(len(args)))
+                given = [line.placed(each, self.homes.of_all(part)) for each, part in zip(args, held, strict=True)]
+                return rebuild_typed(value, [constructor, *given])
+            case RefCreate(content):
+                return rebuild_typed(value, [line.placed(content, self.homes.of_all(flows.held(let.var, None, 0)))])
+            case RefWrite(Var() as ref, content):
+                return rebuild_typed(value, [ref, line.placed(content, self.homes.of_all(flows.held(ref, None, 0)))])
             case If(cond, true_branch, false_branch):
-                ends = [self._ending(each, self.homes.of_all(let.var)) for each in (true_branch, false_branch)]
+                ends = [self._ending(each, self.homes.of_var(let.var)) for each in (true_branch, false_branch)]
                 return rebuild_typed(value, [line.placed(cond), *ends])
             case Match(data, clauses):
-                ends = [self._ending(clause.rhs, self.homes.of_all(let.var)) for clause in clauses]
-                return rebuild_typed(value, [line.placed(data), *ends])
-            case Tuple():
-                return line.placed(value, self.homes.of_all(let.var))
-            case Var() | Function() | TupleGetItem():
+                ends = [self._ending(clause.rhs, self.homes.of_var(let.var)) for clause in clauses]
+                return rebuild_typed(value, [data, *ends])
+            case Tuple() | GlobalVar():
+                return line.placed(value, self.homes.of_var(let.var))
+            case Var() | Function() | TupleGetItem() | RefRead():
                 return value
             case _:
                 return rebuild_typed(value, [line.placed(part) for part in children(value)])
 
-    def _ending(self, scope: Expr, homes: Sequence[str]) -> Expr:
+    def _ending(self, scope: Expr, homes: Part[str]) -> Expr:
         """A scope whose value is at home."""
         lets, result = let_chain(scope)
         line = _Line(self.homes, [(let.var, let.value) for let in lets])
@@ -232,7 +186,7 @@ class _Placing:
         device = str(function.attrs[DEVICE])
         given = [line.read(each, device) for each in call.args]
         params = tuple(home for _, home in given)
-        results = self.homes.of_all(var)
+        results = tuple(self.homes.of_var(var).values())
         told: dict[str, AttributeValue] = {}
         if any(each != HOST for each in params):
             told[PARAM_DEVICES] = params
@@ -248,7 +202,7 @@ class _Placing:
 class _Line:
     """Bindings, one after another, and the copies among them."""
 
-    homes: _Homes
+    homes: Homes
     bound: list[tuple[Var, Expr]] = field(default_factory=list)
 
     def add(self, hint: str, value: Expr) -> Var:
@@ -258,49 +212,50 @@ class _Line:
 
     def read(self, atom: Expr, device: str) -> tuple[Expr, str]:
         """What a region is given, and where that is: what it alone reads of the host's stays there."""
-        if isinstance(atom, Var) and self.homes.of(atom) == HOST and not self._is_shared(atom, device):
+        if isinstance(atom, Var) and self.homes.of((atom, TENSOR)) == HOST and not self._is_shared(atom, device):
             return atom, HOST
         return self.at(atom, device), device
 
     def _is_shared(self, var: Var, device: str) -> bool:
         """Whether several regions read what the host has made; each brings a scalar."""
-        return is_followed(var.checked_type) and self.homes.reads[var, device] > 1
+        return is_followed(var.checked_type) and self.homes.reads[(var, TENSOR), device] > 1
 
     def at(self, atom: Expr, device: str) -> Expr:
         """A tensor on a device, or on the host."""
-        home = self.homes.of(atom) if isinstance(atom, Var) else HOST
+        home = self.homes.of((atom, TENSOR)) if isinstance(atom, Var) else HOST
         return self.copied(atom, home, device)
 
-    def placed(self, atom: Expr, homes: Sequence[str] = ()) -> Expr:
-        """An atom whose tensors are there; without `homes`, all on the host."""
+    def placed(self, atom: Expr, homes: Part[str] = _ON_HOST) -> Expr:
+        """An atom whose tensors are there; those of which nothing is said are on the host."""
         match atom:
             case Tuple(fields):
-                types = TupleType(tuple(map(known_type, fields)))
-                wanted = [homes[leaves_of_field(types, index)] for index in range(len(fields))]
-                return rebuild_typed(atom, [self.placed(each, home) for each, home in zip(fields, wanted, strict=True)])
+                parts = (self.placed(each, of_tuple(homes, index)) for index, each in enumerate(fields))
+                return rebuild_typed(atom, list(parts))
             case Var():
-                now = self.homes.of_all(atom)
-                return self.moved(atom, now, homes or (HOST,) * len(now))
+                return self.moved(atom, self.homes.of_var(atom), homes)
             case Constant():
-                return self.at(atom, homes[0] if homes else HOST)
+                return self.at(atom, homes.get(TENSOR, HOST))
+            case GlobalVar():
+                return self.homes.called(atom)
             case _:
                 return atom
 
-    def moved(self, var: Var, now: Sequence[str], homes: Sequence[str]) -> Expr:
+    def moved(self, var: Var, now: Part[str], homes: Part[str]) -> Expr:
         """A variable whose tensors are elsewhere now."""
-        if tuple(now) == tuple(homes):
+        if all(homes.get(leaf, HOST) == home for leaf, home in now.items()):
             return var
         type_ = known_type(var)
+        if isinstance(type_, TensorType):
+            return self.copied(var, now[TENSOR], homes.get(TENSOR, HOST))
         if not isinstance(type_, TupleType):
-            return self.copied(var, now[0], homes[0])
+            raise CompilerBug("keep on devices", f"what %{var.name_hint} holds is wanted elsewhere")
         fields: list[Expr] = []
         for index, each in enumerate(type_.fields):
-            leaves = leaves_of_field(type_, index)
-            part = self._field(var, index, each)
+            part, wanted = self._field(var, index, each), of_tuple(homes, index)
             if isinstance(part, Var):
-                fields.append(self.moved(part, now[leaves], homes[leaves]))
+                fields.append(self.moved(part, of_tuple(now, index), wanted))
             else:
-                fields.append(self.placed(part, homes[leaves]))
+                fields.append(self.placed(part, wanted))
         return self.add(var.name_hint, record_type(Tuple(tuple(fields)), type_))
 
     def _field(self, whole: Var, index: int, type_: Type) -> Expr:

@@ -34,6 +34,21 @@ KeepsChannelsFirst: TypeAlias = Callable[[ConvolutionWeights], bool]
 
 
 @frozen
+class ConvolutionExtents:
+    """What a convolution of one image makes, and the channels that it sums over."""
+
+    rows: int
+    columns: int
+    channels: int
+    depth: int
+
+
+WinogradTile: TypeAlias = Callable[[ConvolutionExtents], int]
+"""How many results along each axis of a tile make a convolution of 3×3, at stride 1 in float32, the fastest: 2 or 4; 0
+where plain sums do."""
+
+
+@frozen
 class LayoutPreferences:
     """The layouts in which a target's kernels work best. Empty strings leave a layout as it is.
 
@@ -41,13 +56,15 @@ class LayoutPreferences:
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
     packing.
 
-    `keeps_channels_first`: which convolutions need not change for themselves; None: none.
+    `keeps_channels_first`: which convolutions need not change for themselves; None: none. `winograd_tile`: which are
+    computed by minimal filtering, in the preferred layout; None: none.
     """
 
     conv2d_data: str = ""
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
     keeps_channels_first: KeepsChannelsFirst | None = None
+    winograd_tile: WinogradTile | None = None
 
 
 @frozen

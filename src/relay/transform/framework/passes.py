@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import update_wrapper
-from typing import Generic, ParamSpec, TypeAlias, Union, overload
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, Union, overload
 
 from relay.base.arguments import Kind, expect, expect_each
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
+from relay.base.span import caller_span
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import MODULE, IRModule
@@ -22,6 +23,7 @@ from relay.transform.framework.properties import Property
 ModuleTransform: TypeAlias = Callable[[IRModule, PassContext], IRModule]
 FunctionTransform: TypeAlias = Callable[[Function, IRModule, PassContext], Function]
 Options = ParamSpec("Options")
+Transform = TypeVar("Transform", ModuleTransform, FunctionTransform)
 
 
 @frozen
@@ -162,6 +164,42 @@ def _typed(module: IRModule) -> IRModule:
         raise TypeError(f"it made a program that does not type: {error}") from error
 
 
+class PassDecorator(Generic[Transform]):
+    """Makes a pass of a function, or of a class (Relay's form), whose passes are made of its instances' `method`.
+
+    >>> @module_pass(opt_level=1)
+    ... class OnlyOne:
+    ...     def __init__(self, name):
+    ...         self.name = name
+    ...     def transform_module(self, module, context):
+    ...         return module.with_functions({self.name: module[self.name]})
+    >>> print(OnlyOne("loss"))
+    OnlyOne (from -O1)
+    """
+
+    def __init__(self, make: Callable[[Transform], Pass], method: str) -> None:
+        self._make = make
+        self._method = method
+
+    @overload
+    def __call__(self, written: type[object]) -> PassFactory[...]: ...
+    @overload
+    def __call__(self, written: Transform) -> Pass: ...
+    def __call__(self, written: Any) -> Pass | PassFactory[...]:
+        if not isinstance(written, type):
+            return self._make(written)
+        if not hasattr(written, self._method):
+            raise RelayError(
+                rule="no-transform", message=f"the class {written.__name__} does not say what its passes do",
+                expected=f"a method `{self._method}`", span=caller_span(),
+            )  # fmt: skip
+
+        def make(*args: Any, **options: Any) -> Pass:
+            return self._make(getattr(written(*args, **options), self._method))
+
+        return PassFactory(update_wrapper(make, written, updated=()))
+
+
 def module_pass(
     name: str = "",
     level: int = 0,
@@ -170,8 +208,9 @@ def module_pass(
     needs: Iterable[Property] = (),
     keeps: Iterable[Property] = (),
     floating_point: FloatingPointClass = FloatingPointClass.EXACT,
-) -> Callable[[ModuleTransform], Pass]:
-    """Make a pass of a function `(module, context) -> module`.
+) -> PassDecorator[ModuleTransform]:
+    """Make a pass of a function `(module, context) -> module`; of a class whose instances have such a method,
+    `transform_module`, what makes a pass of each instance.
 
     `name` is that of the function unless given; `opt_level` is Relay's name for `level`; `floating_point` says how far
     the pass may change results.
@@ -188,7 +227,7 @@ def module_pass(
     def decorate(transform: ModuleTransform) -> Pass:
         return _pass(transform, transform, info)
 
-    return decorate
+    return PassDecorator(decorate, "transform_module")
 
 
 def function_pass(
@@ -199,9 +238,10 @@ def function_pass(
     needs: Iterable[Property] = (),
     keeps: Iterable[Property] = (),
     floating_point: FloatingPointClass = FloatingPointClass.EXACT,
-) -> Callable[[FunctionTransform], Pass]:
+) -> PassDecorator[FunctionTransform]:
     """Make a pass of a function `(function, module, context) -> function`, run on every global function but those that
-    belong to another compiler (attribute `Compiler`): these get what was partitioned, as it was.
+    belong to another compiler (attribute `Compiler`): these get what was partitioned, as it was. Of a class whose
+    instances have such a method, `transform_function`, make what makes a pass of each instance.
 
     `name` is that of the function unless given; `opt_level` is Relay's name for `level`; `floating_point` says how far
     the pass may change results.
@@ -225,7 +265,7 @@ def function_pass(
 
         return _pass(on_module, transform, info)
 
-    return decorate
+    return PassDecorator(decorate, "transform_function")
 
 
 class PassFactory(Generic[Options]):

@@ -10,14 +10,21 @@ from relay.ir.traversal import LEAVES, post_order
 
 @frozen
 class PartialEvaluationLimits:
-    """`max_growth`: the operations of the result in terms of those of the input. `max_steps`: how many nodes may be
-    evaluated inside the functions that are entered, for each operation of the input and besides. `max_variants`: how
-    many versions of one function may be open at once, each made while making another."""
+    """`max_growth`: the operations of the result in terms of those of the input, and besides. `max_steps`: how many
+    nodes may be evaluated inside the functions that are entered, for each operation of the input and besides.
+    `max_variants`: how many versions of one function may be open at once, each made while making another."""
 
     max_growth: float = 3.0
+    max_growth_besides: int = 0
     max_steps_each: int = 40
     max_steps_besides: int = 20_000
     max_variants: int = 4
+
+
+ASKED_FOR = PartialEvaluationLimits(max_growth_besides=20_000, max_steps_besides=200_000, max_variants=256)
+"""Of `relay.specialize`: what is known was said, so the result may be as large as a program that people compile, and
+evaluation may take seconds. Small programs with long data (an interpreter and its program) have no other measure; the
+states of an automaton are as many versions of one function."""
 
 
 @frozen

@@ -162,7 +162,8 @@ class _Data:
             case Call(op=GlobalVar() as maker) if maker in self.module and _closure(self.module[maker]) is not None:
                 return Call(maker, (*cast("Call", new).args, *arguments), span=call.span)
             case Constructor():
-                return Call(self.constructors.get(callee, callee), arguments, span=call.span)
+                types = tuple(map(self._type, call.given_type_args))
+                return Call(self.constructors.get(callee, callee), arguments, None, types, span=call.span)
             case Op() | Function():
                 return Call(callee, arguments, call.attrs, call.given_type_args, span=call.span)
             case _:

@@ -11,6 +11,7 @@ point: EXACT.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 
 from relay.ir.expr import Call, Function, GlobalVar
 from relay.ir.module import IRModule
@@ -30,6 +31,13 @@ def InlineSmallFunctions(module: IRModule, context: PassContext) -> IRModule:  #
         return named[name] == 1 or is_marked(callee) or len(post_order(callee.body)) <= BUDGETS.inlined_nodes
 
     return calls_in_place(module, wanted)
+
+
+def lone_calls_in_place(module: IRModule, kept: Container[GlobalVar] = ()) -> IRModule:
+    """The module with the bodies of functions that are called in one place only there, but for those `kept`: no code is
+    copied."""
+    named = Counter(node for function in module.functions.values() for node in _named(function))
+    return calls_in_place(module, lambda name, _: named[name] == 1 and name not in kept)
 
 
 def _named(function: Function) -> list[GlobalVar]:

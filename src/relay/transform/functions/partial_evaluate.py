@@ -58,7 +58,7 @@ def partially_evaluated(module: IRModule, limits: PartialEvaluationLimits) -> IR
     residual = Residual(
         copies=True,
         parts=functions.parts_of,
-        max_operations=int((limits.max_growth - 1) * operations),
+        max_operations=int((limits.max_growth - 1) * operations) + limits.max_growth_besides,
         steps_left=limits.max_steps_each * operations + limits.max_steps_besides,
     )
     evaluator = Evaluator(functions, residual)

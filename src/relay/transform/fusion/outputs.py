@@ -87,9 +87,11 @@ class _Joining:
     def _fit(self, group: Group, other: Group) -> bool:
         """Whether two groups have one iteration space, and something to compute."""
         shape = shape_of(group.result)
-        members = in_order((group, other))
         if shape is None or FusionKind.OPAQUE in (group.kind, other.kind):
             return False
+        if len(group.members) + len(other.members) > self.limits.max_operators:
+            return False
+        members = in_order((group, other))
         if not shape and not any(map(is_reduction, members)):
             return False
         if group.result.scope is not other.result.scope:

@@ -28,21 +28,30 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Operator
-from relay.ir.rewriting import rewrite
+from relay.ir.rewriting import renamed_functions, rewrite
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import FuncType
-from relay.ir.variables import free_vars, refresh
-from relay.ops.transformations import CHECKPOINT, WrtAttributes, places_of, transformation_of
+from relay.ir.variables import free_vars, refresh, substitute
+from relay.ops.transformations import CHECKPOINT, CUSTOM_GRADIENT, WrtAttributes, places_of, transformation_of
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.gradients.derivatives import checkpointed, derivative
+from relay.transform.gradients.handed_functions import with_functions_inside
+from relay.transform.gradients.own_pullbacks import with_own_pullback, without_own_pullbacks
 
 
 @module_pass(level=0)
 def ApplyTransformations(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
-    """Put derivatives in the places of `grad`, `value_and_grad`, `vjp` and `jvp`; mark what `checkpoint` takes."""
+    """Put derivatives in the places of `grad` and its kin; mark what `checkpoint` takes."""
+    return without_own_pullbacks(with_derivatives(module))
+
+
+def with_derivatives(module: IRModule) -> IRModule:
+    """The program with derivatives in their places, which still says which values have a pullback of their own: it may
+    be differentiated."""
+    module = infer_type(with_functions_inside(module))
     calls = [(name, node) for name, each in module.functions.items() for node in _transformations(each)]
     if not calls:
         return module
@@ -120,6 +129,9 @@ class _Application:
 
     def _derivative(self, call: Call, transformation: Operator, site: _Site) -> Expr:
         """The function that a call of a transformation gives."""
+        if transformation is CUSTOM_GRADIENT:
+            function, pullback = (site.done.get(each, each) for each in call.args)
+            return with_own_pullback(call, function, pullback)
         known = site.scope.known(call.args[0])
         if known is None:
             raise _unknown(call, transformation)
@@ -152,7 +164,11 @@ class _Application:
         type_ = call.checked_type
         assert isinstance(type_, FuncType)
         own = closed.parameters(self.module, type_)
-        body: Expr = Call(closed.function, own, span=call.span)
+        function = closed.function
+        if isinstance(function, Function):  # it is written out: its body, of these
+            body: Expr = substitute(function.body, dict(zip(function.params, own, strict=False)))
+        else:
+            body = Call(function, own, span=call.span)
         for var, value in reversed(closed.bindings):
             body = Let(var, value, body)
         taken = {var: Var(var.name_hint, var.checked_type, span=var.span) for var in closed.captures}
@@ -173,7 +189,7 @@ class _Application:
             )  # fmt: skip
         functions = {name: self.module[name] for name in reached}
         if MAIN in functions:
-            functions = _renamed(functions, {MAIN: GlobalVar(self.names.take("main"))})
+            functions = renamed_functions(functions, {MAIN: GlobalVar(self.names.take("main"))})
         return IRModule({**functions, MAIN: wrapper}, self.module.type_definitions)
 
     def _add(self, made: IRModule, title: str) -> GlobalVar:
@@ -183,7 +199,7 @@ class _Application:
         names = {
             name: GlobalVar(self.names.take(title if name == MAIN else name.name_hint)) for name in own
         }  # fmt: skip
-        functions = {**self.module.functions, **_renamed(own, names)}
+        functions = {**self.module.functions, **renamed_functions(own, names)}
         self.module = infer_type(IRModule(functions, {**self.module.type_definitions, **made.type_definitions}))
         return names[MAIN]
 
@@ -242,22 +258,6 @@ class _Site:
                     captures[each] = None
                 else:
                     waiting.append((each, self.done.get(known, known)))
-
-
-def _renamed(
-    functions: Mapping[GlobalVar, Function], names: Mapping[GlobalVar, GlobalVar]
-) -> dict[GlobalVar, Function]:
-    """Functions under other names, which call each other by these."""
-
-    def step(node: Expr) -> Expr:
-        return names.get(node, node) if isinstance(node, GlobalVar) else node
-
-    made: dict[GlobalVar, Function] = {}
-    for name, each in functions.items():
-        body = rewrite(each.body, step)
-        changed = Function(each.params, body, each.ret_type, each.type_params, each.attrs, span=each.span)
-        made[names.get(name, name)] = each if body is each.body else changed
-    return made
 
 
 def _unknown(call: Call, transformation: Operator) -> RelayError:

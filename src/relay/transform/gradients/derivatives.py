@@ -13,15 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.autodiff.differentiate import differentiated
-from relay.autodiff.tangents import with_tangents
+from relay.autodiff.forward import with_tangents
+from relay.autodiff.linearize import linearized
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var, record_type
+from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Operator
 from relay.ir.rewriting import rewrite_nodes, typed_as
-from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, JVP, VJP
+from relay.ir.traversal import post_order
+from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, ITS_COTANGENT, JVP, LINEARIZE, VJP
 from relay.transform.functions.defunctionalize import Defunctionalization
+from relay.transform.functions.inline_small_functions import lone_calls_in_place
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.monomorphize import Monomorphize
 from relay.transform.functions.normal_forms import ToANormalForm
@@ -29,11 +32,21 @@ from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnused
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.gradients.stores import without_refs
 
+
+def _lone_calls_in_place(module: IRModule) -> IRModule:
+    """A pullback of a value's own is known by its calls, which stay."""
+    nodes = [post_order(function.body) for function in module.functions.values()]
+    with_own = (each for each in nodes if Op(ITS_COTANGENT) in each)
+    return lone_calls_in_place(module, {node for each in with_own for node in each if isinstance(node, GlobalVar)})
+
+
 _TO_FIRST_ORDER = (
     RemoveUnusedFunctions, SpecializeFunctions, ToANormalForm, LiftCalledFunctions, Monomorphize, Defunctionalization,
+    _lone_calls_in_place,
 )  # fmt: skip
 """Functions handed to known functions are put in there; inner functions that are called, once all have names, become
-global; closures that are left become data."""
+global; closures that are left become data. What is called in one place only is differentiated there, where nothing
+needs to be handed from the way forward to the way back."""
 
 
 def derivative(module: IRModule, transformation: Operator, places: Sequence[int], alone: bool = False) -> IRModule:
@@ -45,6 +58,8 @@ def derivative(module: IRModule, transformation: Operator, places: Sequence[int]
     """
     if transformation is JVP:
         return value_and_tangent(module, places)
+    if transformation is LINEARIZE:
+        return value_and_linear_map(module, places)
     made = value_and_cotangents(module, places, given=transformation is VJP)
     main = _shaped(made[MAIN], alone, with_value=transformation is not GRAD)
     return infer_type(made.with_function(MAIN, main))
@@ -90,6 +105,15 @@ def value_and_tangent(module: IRModule, places: Sequence[int]) -> IRModule:
     Raises `RelayError`: as `value_and_cotangents`.
     """
     return infer_type(with_tangents(_prepared(module), MAIN, places))
+
+
+def value_and_linear_map(module: IRModule, places: Sequence[int]) -> IRModule:
+    """The module whose `@main` gives `(value, map)`: the function that takes how much the parameters at `places` change
+    and gives how much the value does, as `value_and_tangent`.
+
+    Raises `RelayError`: as `value_and_cotangents`.
+    """
+    return infer_type(linearized(_prepared(module), MAIN, places))
 
 
 def _prepared(module: IRModule) -> IRModule:

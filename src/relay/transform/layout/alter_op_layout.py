@@ -32,6 +32,7 @@ from relay.ops.framework.layout_rule import (
     AxisAttribute,
     Broadcasting,
     Elementwise,
+    KernelResult,
     LayoutAttribute,
     OwnLayout,
     PerAxisAttributes,
@@ -42,8 +43,9 @@ from relay.ops.manipulation.layout_transform import LayoutTransformAttributes, i
 from relay.ops.manipulation.shape import reshape
 from relay.ops.manipulation.transpose import transpose
 from relay.ops.nn.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
-from relay.ops.nn.convolution_text import convolution_text
+from relay.ops.nn.conv_backward_weight import Conv2DBackwardWeightAttributes
 from relay.te.schedule.records import ScheduleRecords
+from relay.transform.algorithms.convolution_space import chosen_convolution
 from relay.transform.algorithms.matrix_products import columns_innermost, packed_dense
 from relay.transform.algorithms.row_convolution import (
     ROWS,
@@ -58,7 +60,13 @@ from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import function_pass
 from relay.transform.layout.convolutions_in_place import convolutions_in_place
 from relay.transform.layout.early_layout_transforms import with_early_layout_transforms
-from relay.transform.layout.kernel_layout import OF_FEW_CHANNELS, layout_of_kernel
+from relay.transform.layout.kernel_layout import (
+    OF_FEW_CHANNELS,
+    OPEN,
+    kernel_from_open,
+    kernel_in_layout,
+    layout_of_kernel,
+)
 
 _RANK = 4
 _ROW_RANK = 3
@@ -143,6 +151,7 @@ class Layouts:
                 return
             product = (
                 self._packed_conv2d(expr, expr.op.operator)
+                or self._kernel_gradient(expr, expr.op.operator)
                 or packed_dense(expr, self.plain, self.preferences.dense_blocks)
                 or columns_innermost(expr, self.plain, self.preferences.dense_blocks)
             )
@@ -183,15 +192,17 @@ class Layouts:
             return None
         rule = record.layout
         match rule:
-            case OwnLayout():
+            case OwnLayout() | KernelResult():
                 return None
             case Elementwise() | Broadcasting():
                 return self._elementwise(expr, record)
-            case LayoutAttribute(attribute=attribute):
-                if not self.is_preferred(expr.args[0]) or getattr(expr.attrs, attribute) != self.source:
+            case LayoutAttribute(attribute=attribute, inputs=inputs):
+                laid = [expr.args[position] for position in inputs]
+                if not any(map(self.is_preferred, laid)) or getattr(expr.attrs, attribute) != self.source:
                     return None
                 attrs = _changed(expr.attrs, **{attribute: self.preferences.conv2d_data})
-                return call(record, (self.preferred(expr.args[0]), *map(self.plain, expr.args[1:])), attrs)
+                versions = (self.preferred if at in inputs else self.plain for at in range(len(expr.args)))
+                return call(record, [made(each) for made, each in zip(versions, expr.args, strict=True)], attrs)
             case AxisAttribute():
                 return self._axis(expr, record, rule)
             case PerAxisAttributes(attributes=names):
@@ -216,17 +227,18 @@ class Layouts:
 
     def _conv2d(self, expr: Call, attributes: Conv2DAttributes, weight: Expr) -> Expr | None:
         kernel = parse_layout(attributes.kernel_layout)
-        changes = self.kernel_layout or attributes.kernel_layout == "OIHW"
+        changes = self.kernel_layout or set(attributes.kernel_layout) == set("OIHW")
         type_ = weight.checked_type
         if not changes or kernel.blocks or not isinstance(type_, TensorType):
             return None
         extents = kernel.extents(type_.shape)
         if not isinstance(extents["O"], int):
             return None
+        ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
         kernel_layout = self.kernel_layout or layout_of_kernel(
-            attributes, type_, isinstance(weight, Constant), self._blocks(expr)
+            attributes, ordered, isinstance(weight, Constant), self._blocks(expr)
         )
-        if not self.kernel_layout and attributes.groups > 1 and kernel_layout == OF_FEW_CHANNELS:
+        if not self.kernel_layout and attributes.groups > 1 and kernel_layout in (OF_FEW_CHANNELS, OPEN):
             return None  # channels of a group fill no vectors: these lie along space
         return self._packed(self.preferred(expr.args[0]), weight, attributes, kernel_layout)
 
@@ -243,13 +255,26 @@ class Layouts:
             channels=extents["O"],
             kernel_size=attributes.kernel_size or taps,
         )
-        return call(CONV2D, (data, in_layout(weight, kernel.text, kernel_layout)), attrs)
+        return call(CONV2D, (data, kernel_in_layout(weight, kernel.text, kernel_layout)), attrs)
+
+    def _kernel_gradient(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """The gradient of a convolution by its kernel, from data in the preferred layout, with output channels
+        innermost."""
+        attributes, preferred = expr.attrs, self.preferences.conv2d_data
+        if not isinstance(attributes, Conv2DBackwardWeightAttributes) or attributes.data_layout != self.source:
+            return None
+        is_depthwise = isinstance(expr.checked_type, TensorType) and expr.checked_type.shape[1] == 1
+        layout = "HWOI" if is_depthwise and attributes.groups > 1 else OPEN
+        if not preferred or attributes.kernel_layout != "OIHW" or (attributes.groups > 1 and not is_depthwise):
+            return None
+        changed = _changed(attributes, data_layout=preferred, kernel_layout=layout)
+        found = call(record, tuple(map(self.preferred, expr.args)), changed)
+        return kernel_from_open(found) if layout == OPEN else in_layout(found, layout, "OIHW")
 
     def _blocks(self, convolution: Call) -> tuple[int, ...]:
-        """How many channels may lie together: the number on record, or those of the target."""
-        blocks = self.preferences.conv2d_kernel_blocks
-        recorded = self.records.decided(convolution_text(convolution), "width", blocks)
-        return blocks if recorded is None else (recorded,)
+        """How many channels lie together."""
+        width = chosen_convolution(convolution, self.preferences, self.records).width
+        return (width,) if width else ()
 
     def _elementwise(self, expr: Call, record: OperatorRecord) -> Expr | None:
         rank = _rank(expr)
@@ -280,9 +305,15 @@ class Layouts:
         parts = data.fields if isinstance(data, Tuple) else (data,)
         ranks = {_rank(part) for part in parts}
         axes = getattr(expr.attrs, rule.attribute)
-        if ranks not in ({_RANK}, {_ROW_RANK}) or axes is None or getattr(expr.attrs, "exclude", False):
+        if ranks not in ({_RANK}, {_ROW_RANK}) or axes is None:
             return None
         named = (axes,) if isinstance(axes, int) else axes
+        meant: dict[str, object] = {}
+        if getattr(expr.attrs, "exclude", False):
+            rank = _RANK if ranks == {_RANK} else _ROW_RANK
+            left_out = {axis % rank for axis in named}
+            named = axes = tuple(axis for axis in range(rank) if axis not in left_out)
+            meant["exclude"] = False
         many = [axis % _RANK if ranks == {_RANK} else image_axis(axis) for axis in named]
         drops = rule.drops_axes and not getattr(expr.attrs, "keepdims", False)
         if drops and ranks == {_ROW_RANK}:
@@ -291,7 +322,7 @@ class Layouts:
         rest = [axis for axis in self.order if axis not in many]
         if drops and rest != sorted(rest):
             return None
-        attrs = _changed(expr.attrs, **{rule.attribute: renamed[0] if isinstance(axes, int) else renamed})
+        attrs = _changed(expr.attrs, **{rule.attribute: renamed[0] if isinstance(axes, int) else renamed}, **meant)
         source: Any = tuple(self.preferred(part) for part in parts) if isinstance(data, Tuple) else self.preferred(data)
         if isinstance(source, tuple):
             source = with_known_type(Tuple(source, span=data.span))
@@ -300,18 +331,18 @@ class Layouts:
         return call(record, (source, *moved), attrs)
 
     def _packed_conv2d(self, expr: Call, record: OperatorRecord) -> Expr | None:
-        """A convolution whose data have the preferred layout already, with its constant kernel packed."""
+        """A convolution whose data have the preferred layout already, with its kernel as schedules read it."""
         attributes = expr.attrs
         if self.kernel_layout or not self.preferences.conv2d_data or not isinstance(attributes, Conv2DAttributes):
             return None
         _, weight = expr.args
         type_, kernel = weight.checked_type, parse_layout(attributes.kernel_layout)
         is_plain = record.name == "nn.conv2d" and attributes.data_layout == self.preferences.conv2d_data
-        if not is_plain or kernel.blocks or not isinstance(weight, Constant) or not isinstance(type_, TensorType):
+        if not is_plain or kernel.blocks or not isinstance(type_, TensorType):
             return None
         extents = kernel.extents(type_.shape)
         ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
-        layout = layout_of_kernel(attributes, ordered, True, self._blocks(expr))
+        layout = layout_of_kernel(attributes, ordered, isinstance(weight, Constant), self._blocks(expr))
         if layout in (attributes.kernel_layout, OF_FEW_CHANNELS):
             return None
         return self._packed(self.plain(expr.args[0]), self.plain(weight), attributes, layout)

@@ -11,19 +11,17 @@ What turning the data and the result would take is saved.
 
 from __future__ import annotations
 
-import math
-
 from relay.ir.expr import Call, Expr, Op, Tuple
 from relay.ir.traversal import post_order
-from relay.ir.types import TensorType
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import OperatorRecord
 from relay.ops.manipulation.layout_transform import LAYOUT_TRANSFORM
 from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes, ConvAttributes
-from relay.ops.nn.convolution_text import convolution_text
+from relay.ops.nn.conv_backward_weight import ConvBackwardWeightAttributes
 from relay.te.schedule.records import ScheduleRecords
+from relay.transform.algorithms.convolution_space import chosen_convolution
 from relay.transform.algorithms.row_convolution import is_row_as_image
-from relay.transform.framework.context import ConvolutionWeights, LayoutPreferences
+from relay.transform.framework.context import LayoutPreferences
 
 
 def convolutions_in_place(body: Expr, preferences: LayoutPreferences, records: ScheduleRecords) -> frozenset[Expr]:
@@ -39,6 +37,8 @@ def convolutions_in_place(body: Expr, preferences: LayoutPreferences, records: S
                     found.add(expr)
                 else:
                     wanted.add(arguments[0])
+            case Call(args=arguments, attrs=ConvBackwardWeightAttributes()):
+                wanted.update(arguments)
             case Call(Op(operator=OperatorRecord() as record), arguments) if expr in wanted:
                 if not isinstance(record.layout, OwnLayout) or record is LAYOUT_TRANSFORM or is_row_as_image(expr):
                     wanted.update(arguments)
@@ -48,24 +48,14 @@ def convolutions_in_place(body: Expr, preferences: LayoutPreferences, records: S
 
 
 def _keeps_channels_first(convolution: Call, preferences: LayoutPreferences, records: ScheduleRecords) -> bool:
-    """Whether a convolution has channels in front of space, and is as fast so, or on record."""
-    keeps = preferences.keeps_channels_first
-    weight = convolution.args[1].checked_type
+    """Whether a convolution has channels in front of space, and they are chosen to be there."""
     match convolution.attrs:
-        case Conv2DAttributes(data_layout="NCHW", kernel_layout="OIHW", out_layout="", groups=groups):
+        case Conv2DAttributes(data_layout="NCHW", kernel_layout="OIHW", out_layout=""):
             pass
-        case Conv1DAttributes(data_layout="NCW", kernel_layout="OIW", out_layout="", groups=groups):
+        case Conv1DAttributes(data_layout="NCW", kernel_layout="OIW", out_layout=""):
             pass
         case _:
             return False
-    if keeps is None or not isinstance(weight, TensorType):
+    if preferences.keeps_channels_first is None:
         return False
-    outputs, of_group, *window = weight.shape
-    known = [extent for extent in window if isinstance(extent, int)]
-    if len(known) != len(window) or not isinstance(outputs, int):
-        return False
-    recorded = records.decided(convolution_text(convolution), "layout", ("NCHW", preferences.conv2d_data))
-    if recorded is not None:
-        return recorded == "NCHW"
-    is_depthwise = (outputs, of_group) == (groups, 1)
-    return keeps(ConvolutionWeights(outputs, groups, is_depthwise, math.prod(known)))
+    return chosen_convolution(convolution, preferences, records).keeps_channels_first

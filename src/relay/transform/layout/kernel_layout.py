@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+import math
+
+from relay.ir.expr import Expr
 from relay.ir.types import TensorType
+from relay.ops.manipulation.layout_transform import layout_transform
+from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.transpose import transpose
 from relay.ops.nn.conv import Conv2DAttributes
 from relay.transform.framework.context import fitting_block
 
 OF_FEW_CHANNELS = "HWIO"
+OPEN = "IHWO"
+"""Of kernels that only the run knows and that fill no blocks: to give them it turns one matrix."""
 
 
 def layout_of_kernel(
     attributes: Conv2DAttributes, weight: TensorType, is_constant: bool, blocks: tuple[int, ...]
 ) -> str:
-    """The layout for `weight[o, i, h, w]`: output channels innermost, packed in one of the `blocks` where the weight is
-    constant and, if there are groups, each block lies in one; `OF_FEW_CHANNELS` where that cannot be.
+    """The layout for `weight[o, i, h, w]`: output channels innermost, in one of the `blocks`. Those of constants may be
+    filled up; if there are groups, each block lies in one. `OF_FEW_CHANNELS` or `OPEN` where that cannot be.
 
     >>> from relay.base.dtypes import DType
     >>> kernel = TensorType((64, 32, 3, 3), DType.FLOAT32)
     >>> [layout_of_kernel(Conv2DAttributes(), kernel, is_constant, (32, 16)) for is_constant in (True, False)]
-    ['OHWI32o', 'HWIO']
+    ['OHWI32o', 'OIHW32o']
     >>> layout_of_kernel(Conv2DAttributes(groups=64), TensorType((64, 1, 3, 3), DType.FLOAT32), True, (32, 16))
     'HWOI'
     """
     outputs, per_group = weight.shape[0], weight.shape[1]
     if attributes.groups > 1 and per_group == 1 and outputs == attributes.groups:
         return "HWOI"
-    if not is_constant or not isinstance(outputs, int):
+    if not isinstance(outputs, int):
         return OF_FEW_CHANNELS
     if attributes.groups > 1:
         blocks = tuple(block for block in blocks if (outputs // attributes.groups) % block == 0)[:1]
+    if not is_constant:
+        blocks = tuple(block for block in blocks if outputs % block == 0)
+        return f"OIHW{fitting_block(blocks, outputs)}o" if blocks else OPEN
     return f"OHWI{fitting_block(blocks, outputs)}o" if blocks else OF_FEW_CHANNELS
+
+
+def kernel_in_layout(weight: Expr, layout: str, wanted: str) -> Expr:
+    """A kernel in another layout. What only puts output channels last, in blocks or not, is one matrix turned, or one
+    for each block: they are turned in squares, whatever the window is."""
+    type_ = weight.checked_type
+    assert isinstance(type_, TensorType)
+    known = [extent for extent in type_.shape if isinstance(extent, int)]
+    if layout != "OIHW" or len(known) < len(type_.shape) or not (wanted == OPEN or wanted.startswith(layout)):
+        return weight if layout == wanted else layout_transform(weight, layout, wanted)
+    outputs, *rest = known
+    block = outputs if wanted == OPEN else int(wanted.removeprefix(layout).removesuffix("o") or 0)
+    if not block or outputs % block:
+        return weight if layout == wanted else layout_transform(weight, layout, wanted)
+    turned = transpose(reshape(weight, (outputs // block, block, math.prod(rest))), (0, 2, 1))
+    return reshape(turned, (*rest, outputs) if wanted == OPEN else (outputs // block, *rest, block))
+
+
+def kernel_from_open(kernel: Expr) -> Expr:
+    """A kernel in `OPEN` as OIHW."""
+    type_ = kernel.checked_type
+    assert isinstance(type_, TensorType)
+    *rest, outputs = type_.shape
+    window = math.prod(extent for extent in rest if isinstance(extent, int))
+    return reshape(transpose(reshape(kernel, (window, outputs)), (1, 0)), (outputs, *rest))

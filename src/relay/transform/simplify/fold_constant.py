@@ -3,8 +3,8 @@
     before: add(multiply(2f, 3f), %x)
     after:  add(6f, %x)
 
-Values come from the operators' own meaning. Does not fold what may fail or has state, nor what would make a constant
-much larger than all that it is made of (`zeros` of a large shape stays a call).
+Values come from the operators' own meaning. Does not fold what fails for its arguments or has state, nor what would
+make a constant much larger than all that it is made of (`zeros` of a large shape stays a call).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 
 _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
+_VALUES_ALONE = (Effect.PURE, Effect.MAY_FAIL)
 _LARGEST_GROWTH = 4  # times what it is made of: what transforming a kernel of 3×3 for Winograd's F(4, 3) makes of it
 
 
@@ -44,9 +45,9 @@ def FoldConstant(function: Function, module: IRModule, context: PassContext) -> 
 
 
 def fold_call(expr: Expr) -> Expr:
-    """The value of a pure call of constants; other expressions as they are."""
+    """The value of a call of constants that does nothing else, and does not fail; other expressions as they are."""
     match expr:
-        case Call(op=Op(operator=OperatorRecord() as record), args=args) if record.effect is Effect.PURE:
+        case Call(op=Op(operator=OperatorRecord() as record), args=args) if record.effect in _VALUES_ALONE:
             known = [value for value in map(_constant_elements, args) if value is not None]
             result = expr.checked_type
             if len(known) < len(args) or result is None or not _is_worth_its_bytes(result, known):

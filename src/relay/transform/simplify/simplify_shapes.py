@@ -184,6 +184,19 @@ def _one_cast(match: Match) -> Expr | None:
 _BROADCAST_LIKE, _RESHAPE_LIKE = is_op("broadcast_to_like")(_x, _y), is_op("reshape_like")(_x, _y)
 
 
+_REPEATED = is_op("broadcast_to")(_y)
+_REPEATING = ("add", "subtract", "multiply", "divide", "power", "minimum", "maximum")
+
+
+def _repeated(name: str) -> tuple[Rule, Rule]:
+    """An operator that repeats its operands itself."""
+    op = is_op(name)
+    return (
+        rule(f"{name}-repeated-right", op(_x, _REPEATED), op(_x, _y), domain=Domain.ANYTHING),
+        rule(f"{name}-repeated-left", op(_REPEATED, _x), op(_y, _x), domain=Domain.ANYTHING),
+    )
+
+
 def _cast_like(match: Match) -> Expr | None:
     type_ = _tensor_type(_y, match)
     return None if type_ is None else cast(match.expr(_x), type_.dtype)
@@ -239,5 +252,6 @@ SHAPES: tuple[Rule, ...] = (
     rule("reshape-like", _RESHAPE_LIKE, _reshape_to, domain=Domain.ANYTHING),
     rule("zeros-like", is_op("zeros_like")(_x), _zeros, domain=Domain.ANYTHING),
     rule("ones-like", is_op("ones_like")(_x), _ones, domain=Domain.ANYTHING),
+    *(each for name in _REPEATING for each in _repeated(name)),
     rule("field-of-tuple", _FIELD, _field, domain=Domain.ANYTHING),
 )

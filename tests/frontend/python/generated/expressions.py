@@ -212,6 +212,10 @@ FORMS: dict[str, tuple[Any, ...]] = {
         indexed("{}[{}]", "whole"), form("{}.sum()", "whole"), form("np.max({})", "whole"), form("np.sum({})", "mask"),
         form("np.argmax({})", "vector"), form("{}.argmin()", "whole"), form("{}.shape[1]", "matrix"),
         form("measure({})", "shape"), form("({} + {})", "bool", "bool"), form("len({})", "vectors"),
+        form("sum(map(lambda k: k * 2 - 1, {}))", "ints"), form("max({}, key=lambda k: k * k)", "ints"), form("min({}, default=7)", "ints"),
+        form("functools.reduce(lambda a, b: a + b, {}, {})", "ints", "int"), form("{{'p': {}, 'q': {}}}['q']", "int", "int"),
+        form("({} or {})", "int", "int"), form("({} and {})", "int", "int"), form("[*{}, {}][-1]", "ints", "int"), form("{}.count({})", "ints", "int"),
+        form("math.floor({})", "float"), form("sorted({})[0]", "ints"), form("{}[[0, 3, -1]].sum()", "whole"), form("{}.size", "matrix"),
     ),
     "float": (
         _ADD("float", "float"), _ADD("float", "int"), _ADD("int", "float"), form("({} / {})", "int", "int"),
@@ -225,11 +229,15 @@ FORMS: dict[str, tuple[Any, ...]] = {
         indexed("{}[{}]", "floats"), form("{}.min()", "vector"), form("np.tanh({})", "float"), form("np.var({})", "whole"),
         form("np.sqrt(abs({}))", "float"), form("np.maximum({}, {})", "float", "int"), literals("({} ** -{})", 1, 2, "int"),
         sliced("np.sum({}[:, {}])", "matrix"), form("np.floor({})", "float"), form("np.round({})", "float"),
+        form("math.sqrt(abs({}))", "float"), form("math.hypot({}, {})", "float", "float"), form("np.median({})", "vector"), form("{}.tolist()[-1]", "vector"),
+        form("math.sqrt({})", "float"), form("np.average({}, weights=np.array([1.0, 2.0, 0.5]))", "vector"), form("max({}, key=lambda k: -k)", "floats"),
     ),
     "bool": (
         _comparison, _comparison, _comparison, form("({} and {})", "bool", "bool"), form("({} or {})", "bool", "bool"),
         form("(not {})", "bool"), binary("&", "|", "^")("bool", "bool"), binary("==", "!=")("bool", "bool"),
         form("bool({})", "int"), form("np.any({})", "mask"), form("{}.all()", "mask"), indexed("{}[{}]", "mask"),
+        form("({} == {})", "ints", "ints"), form("(({}, {}) < ({}, {}))", "int", "int", "int", "int"), form("({} in {})", "int", "ints"),
+        form("all(k > {} for k in {})", "int", "ints"), form("any(map(lambda k: k > 2, {}))", "ints"), form("({} in (1, {}, 3))", "int", "int"),
         form("np.all({})", "whole"), form("np.isfinite({})", "float"), form("max({}, {})", "bool", "bool"),
     ),
     "vector": (
@@ -243,6 +251,8 @@ FORMS: dict[str, tuple[Any, ...]] = {
         form("{}[[1, 1, 0]]", "vector"), form("np.tanh({})", "vector"), form("np.clip({}, -1, 2.5)", "vector"),
         form("np.cumsum({})", "vector"), form("np.round({})", "vector"), indexed("{}[{}]", "vectors"), form("({} * {})", "vector", "mask"),
         form("({} @ {})", "vector", "square"), form("np.square({})", "vector"), form("{}.max(axis=0)", "matrix"),
+        form("np.array([{}, {}, {}])", "float", "float", "int"), form("{}[1, [2, 0, 1]]", "matrix"), form("{}[[1, 0, 1], [0, 2, 1]]", "matrix"),
+        form("np.hypot({}, {})", "vector", "vector"), form("np.diag({} @ np.eye(3))", "square"), form("{}[..., ::-1]", "vector"), form("np.array({} + [0.5])[:1] * np.ones(3)", "floats"),
         literals("np.take({}, [0, {}, 1])", -3, 2, "vector"), form("{}[{}[1:] % 3]", "vector", "whole"), form("np.sign({})", "vector"),
     ),
     "square": (form("({}[:, None] * {}[None, :])", "vector", "vector"), form("({}.T @ {})", "matrix", "matrix")),
@@ -270,6 +280,8 @@ FORMS: dict[str, tuple[Any, ...]] = {
     "open": (_ADD("open", "float"), _ADD("open", "int"), form("{}[::-1]", "open"), form("({} * {})", "int", "open"), form("np.tanh({})", "open")),
     "ints": (
         _comprehension("int", "range"), _comprehension("int", "from"), _comprehension("int", "ints"), _comprehension("int", "known"),
+        form("sorted({})", "ints"), form("sorted({}, key=lambda k: -k)", "ints"), form("list(map(lambda k: k * 2, {}))", "ints"), form("[*{}, {}]", "ints", "int"),
+        form("list(filter(lambda k: k > 1, {}))", "ints"), form("({} * 2)", "ints"), form("({} * ({} % 3))", "ints", "int"), form("{}.tolist()", "whole"),
         form("({} + {})", "ints", "ints"), form("[{}, {}]", "int", "int"), form("list({})", "ints"), _comprehension("int", "floats"),
     ),
     "floats": (

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from tests.frontend.python.generated.expressions import ANNOTATIONS, ARRAYS, LISTS, NUMBERS, Expressions, Scope
 
-HEADER = """import numpy as np
+HEADER = """import functools
+import math
+
+import numpy as np
 
 import relay
-from tests.frontend.python.generated.library import Shape, measure, scaled
+from tests.frontend.python.generated.library import Shape, State, measure, moved, scaled
 
 
 """
@@ -67,7 +70,8 @@ class Functions(Expressions):
         forms: list[Callable[[Scope, Place, int], Scope]] = [self.new, self.again, self.augmented]
         if size > 0:
             forms += [self.if_, self.if_, self.for_range, self.for_each, self.while_, self.nested, self.change_list,
-                      self.known_loop, self.leave, self.unpack, self.match, self.stays, self.alias]  # fmt: skip
+                      self.known_loop, self.leave, self.unpack, self.match, self.stays, self.alias, self.starred,
+                      self.dict, self.rows, self.state, self.named, self.gathered, self.parts]  # fmt: skip
         return self.chosen(forms)(scope, place, size - 1)
 
     # ------------------------------------------------------------------------------------------------ assignments
@@ -140,6 +144,98 @@ class Functions(Expressions):
             self.line(place, f"for {counter} in range({self.number(0, 3)}):")
             inner = replace(scope.with_variable(counter, "int"), positions=(*scope.positions, counter))
             self.line(place.deeper(), f"{name}.append({self.expr(inner, LISTS[type_], 2)})")
+        return scope.with_variable(name, type_)
+
+    def starred(self, scope: Scope, place: Place, size: int) -> Scope:
+        first, rest = self.fresh("h"), self.fresh("r")
+        parts = self.chosen((f"{first}, *{rest}", f"*{rest}, {first}"))
+        self.line(place, f"{parts} = [{self.expr(scope, 'int', 1)}, *{self.expr(scope, 'ints', 2)}]")
+        return scope.with_variable(first, "int").with_variable(rest, "ints")
+
+    def dict(self, scope: Scope, place: Place, size: int) -> Scope:
+        """A dict, an entry of which a loop may change."""
+        name, entry = self.fresh("d"), self.fresh("v")
+        type_ = self.chosen(("int", "float", "vector"))
+        of_key = {"a": self.expr(scope, type_, 2), "b": self.expr(scope, type_, 1)}
+        if type_ == "vector":
+            of_key = {key: f"{value} + 0.5" for key, value in of_key.items()}
+        self.line(place, f"{name} = {{{', '.join(f'{key!r}: {value}' for key, value in of_key.items())}}}")
+        if self.chance(2):
+            counter = self.fresh("i")
+            self.line(place, f"for {counter} in range({self.number(0, 3)}):")
+            place_of_change = place.deeper()
+            scope_of_change = scope.with_variable(counter, "int")
+        else:
+            place_of_change, scope_of_change = place, scope
+        operator = self.chosen(("+=", "-=", "="))
+        self.line(place_of_change, f"{name}['b'] {operator} {self.expr(scope_of_change, type_, 2)}")
+        self.line(place, f"{entry} = {self.chosen((name + '[{!r}]'.format('b'), f'sum({name}.values())'))}")
+        return scope.with_variable(entry, type_)
+
+    def rows(self, scope: Scope, place: Place, size: int) -> Scope:
+        """A list of lists, of which one changes: right, or refused."""
+        name, total = self.fresh("rows"), self.fresh("v")
+        counter = self.fresh("i")
+        row = self.chosen((f"[{counter}, {self.expr(scope, 'int', 1)}]", f"[{self.expr(scope, 'int', 0)}] * 2"))
+        self.line(place, f"{name} = [{row} for {counter} in range({self.chosen(('2', '3'))})]")
+        if self.chance(12):
+            self.line(place, f"{self.fresh('w')} = {name}[0]")
+        change = self.chosen(("[1][0] = {}", "[0][-1] += {}", "[-1].append({})", ".append([{}])"))
+        self.line(place, f"{name}{change.format(self.expr(scope, 'int', 2))}")
+        self.line(place, f"{total} = sum(sum(each) for each in {name}) + len({name}[1])")
+        return scope.with_variable(total, "int")
+
+    def state(self, scope: Scope, place: Place, size: int) -> Scope:
+        """A tuple with names, which a loop changes."""
+        name, counter, result = self.fresh("s"), self.fresh("i"), self.fresh("v")
+        self.line(place, f"{name} = State({self.expr(scope, 'vector', 1)}, {self.expr(scope, 'int', 1)})")
+        self.line(place, f"for {counter} in range({self.number(0, 3)}):")
+        change = self.chosen((
+            f"{name}._replace(count={name}.count + {counter})", f"moved({name}, {self.expr(scope, 'int', 1)})",
+            f"State({name}.place * 0.5, {name}.count - 1)",
+        ))  # fmt: skip
+        self.line(place.deeper(), f"{name} = {change}")
+        self.line(place, f"{result} = {name}.count")
+        return scope.with_variable(result, "int")
+
+    def named(self, scope: Scope, place: Place, size: int) -> Scope:
+        """`:=` in a test."""
+        name = self.fresh("n")
+        inner = scope.with_variable(name, "int")
+        self.line(place, f"if ({name} := {self.expr(scope, 'int', 2)}) > {self.number(-2, 4)}:")
+        self.block(inner, place.deeper(), size)
+        return inner
+
+    def gathered(self, scope: Scope, place: Place, size: int) -> Scope:
+        """A list that begins empty."""
+        name, counter = self.fresh("xs"), self.fresh("i")
+        type_ = self.chosen(tuple(LISTS))
+        self.line(place, f"{name} = []")
+        self.line(place, f"for {counter} in range({self.chosen((str(self.number(1, 3)), 'x0 % 4'))}):")
+        inner = scope.with_variable(counter, "int")
+        if self.chance(3):
+            self.line(place.deeper(), f"if {self.expr(inner, 'bool', 1)}:")
+            self.line(place.deeper().deeper(), "continue")
+        self.line(place.deeper(), f"{name}.append({self.expr(inner, LISTS[type_], 2)})")
+        return scope.with_variable(name, type_)
+
+    def parts(self, scope: Scope, place: Place, size: int) -> Scope:
+        """Parts of an array that change."""
+        type_ = self.chosen(("vector", "matrix", "whole"))
+        name = self.fresh("a")
+        self.line(place, f"{name} = {self.expr(scope, type_, 2)} + 1")
+        of_type = {
+            "vector": (("[{i}] = {f}", "int"), ("[1:] = {f}", ""), ("[[0, 2]] += {f}", ""), ("[{v} > 0] = {f}", ""),
+                       ("[::2] *= {f}", ""), ("[...] = {v}", "")),
+            "matrix": (("[{i}] = {v}", "int"), ("[:, {i}] = {f}", "int"), ("[1, 1:] -= {f}", ""),
+                       ("[:, [2, 0]] = {f}", ""),
+                       ("[[0, 1], [2, 0]] = {f}", ""), ("[0][1] = {f}", "")),
+            "whole": (("[{i}] = {n}", "int"), ("[1:3] += {n}", ""), ("[{w} > 1] = {n}", "")),
+        }  # fmt: skip
+        text, _ = self.chosen(of_type[type_])
+        holes = {"f": "float", "v": "vector", "n": "int", "w": "whole", "i": "int"}
+        given = {hole: self.expr(scope, each, 1) for hole, each in holes.items() if f"{{{hole}}}" in text}
+        self.line(place, f"{name}{text.format(**given)}")
         return scope.with_variable(name, type_)
 
     # ---------------------------------------------------------------------------------------------------- control

@@ -1,5 +1,7 @@
 """What generated functions may use: a data type, and other decorated functions."""
 
+from typing import NamedTuple
+
 import relay
 
 
@@ -30,6 +32,16 @@ def measure(shape: Shape) -> int:
             return length if weight > 0.0 else -length
         case Shape.Pair(first, second):
             return measure(first) + measure(second)
+
+
+class State(NamedTuple):
+    place: relay.Tensor[(3,)]
+    count: int
+
+
+@relay.function
+def moved(state: State, by: int) -> State:
+    return State(state.place + by, state.count + 1)
 
 
 @relay.function

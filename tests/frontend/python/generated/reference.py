@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
+import math
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +43,7 @@ def expected(text: str, arguments: tuple[Any, ...]) -> Any:
     """The value of `f` for arguments, or what it raises. Raises `NotJudged`."""
     names: dict[str, Any] = {
         "__name__": library.__name__, "_value": _value, "_decides": _decides, "_Items": _Items, "np": np,
+        "math": math, "functools": functools, "NamedTuple": NamedTuple,
         "relay": SimpleNamespace(function=lambda definition: definition, datatype=relay.datatype, Tensor=relay.Tensor),
     }  # fmt: skip
     tree = ast.parse(_LIBRARY + text)
@@ -71,7 +74,8 @@ class _Instrument(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.FloorDiv | ast.Mod):
             node.value = _called("_decides", node.value)
-        assert isinstance(node.target, ast.Name)
+        if not isinstance(node.target, ast.Name):
+            return [node]
         name = node.target.id
         looked_at = ast.Assign([ast.Name(name, ast.Store())], _called("_value", ast.Name(name, ast.Load())))
         return [node, ast.copy_location(looked_at, node)]

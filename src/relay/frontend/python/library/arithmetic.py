@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from relay import nn, op
+from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span, caller_span
@@ -136,11 +137,37 @@ def product(block: Block, left: Any, right: Any, span: Span) -> Expr:
             return op.sum(op.multiply(left, right))
         case 3, 3:
             return nn.batch_matmul(left, right, transpose_b=False)
+        case first, 1 | 2 if first > 2:  # the rows of all matrices on the left are one matrix
+            rows = block.bind("rows", _merged(left, 1, span), span)
+            found = block.bind("product", product(block, rows, right, span), span)
+            return _split_again(found, _type(left).shape[:-1], len(_type(found).shape) - 1, span)
+        case first, second if first == second:
+            merged = [block.bind("matrices", _merged(each, 2, span), span) for each in (left, right)]
+            found = block.bind("product", product(block, merged[0], merged[1], span), span)
+            return _split_again(found, _type(left).shape[:-2], 2, span)
         case ranks:
             raise RelayError(
                 rule="bad-product", message="`@` multiplies matrices, vectors, or batches of matrices", span=span,
                 found=f"a product of {ranks[0]} and {ranks[1]} axes", remedy="reshape the operands",
             )  # fmt: skip
+
+
+def _merged(value: Expr, kept: int, span: Span) -> Expr:
+    """All axes but the last `kept` as one."""
+    return op.reshape(value, _extents((-1, *_type(value).shape[-kept:]), span))
+
+
+def _split_again(value: Expr, leading: Sequence[IntExpr], kept: int, span: Span) -> Expr:
+    """The first axis as the axes that it was made of."""
+    return op.reshape(value, _extents((*leading, *(_type(value).shape[-kept:] if kept else ())), span))
+
+
+def _extents(shape: Sequence[IntExpr], span: Span) -> list[int]:
+    """A shape to reshape to, in which one extent may follow from the others."""
+    found = [each if isinstance(each, int) else -1 for each in shape]
+    if found.count(-1) > 1:
+        raise refusal(span, "`@` of batches, several of whose extents are not known now", "use np.einsum, or reshape")
+    return found
 
 
 # ------------------------------------------------------------------------------------------------ element types

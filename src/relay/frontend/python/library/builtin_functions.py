@@ -4,7 +4,9 @@ program."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, cast
 
@@ -16,7 +18,7 @@ from relay.base.dtypes import DType
 from relay.base.span import Span
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.callables import Counted
+from relay.frontend.python.callables import Counted, Together
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.arithmetic import (
     as_operand,
@@ -28,11 +30,23 @@ from relay.frontend.python.library.arithmetic import (
     kind_of,
     require,
 )
+from relay.frontend.python.library.functional import filtered, mapped, partial, reduced
 from relay.frontend.python.library.indexing import extent_of, index_tensor
-from relay.frontend.python.library.numpy_functions import REDUCTIONS, half_to_even
-from relay.frontend.python.library.sequences import count_of, counted, element_of, folded, known, list_of, together
+from relay.frontend.python.library.list_arrays import array, of_lists
+from relay.frontend.python.library.numpy_functions import NUMPY, REDUCTIONS, half_to_even
+from relay.frontend.python.library.ordering import extreme, in_order
+from relay.frontend.python.library.sequences import (
+    count_of,
+    counted,
+    element_of,
+    folded,
+    known,
+    list_of,
+    of_known,
+    together,
+)
 from relay.frontend.python.source import refusal
-from relay.frontend.python.values import is_list, known_now
+from relay.frontend.python.values import holds_expr, is_list, known_now
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType, TupleType
 
@@ -139,11 +153,11 @@ def _round(block: Block, span: Span, value: Any, digits: Any = None) -> Expr:
     found = _number(block, value, "round", span)
     if digits is not None:
         raise refusal(span, "`round` to digits", "multiply, round and divide: round(x * 100.0) / 100.0")
-    return _whole(block, span, half_to_even(found))
+    return whole(block, span, half_to_even(found))
 
 
 def _int(block: Block, span: Span, value: Any = 0) -> Expr:
-    return _whole(block, span, _number(block, value, "int", span))
+    return whole(block, span, _number(block, value, "int", span))
 
 
 _ENDS = (("first", "hd"), ("rest", "tl"))
@@ -159,7 +173,7 @@ def _tuple(block: Block, span: Span, values: Any) -> Any:
 _TOO_LARGE = "a float that is no int: it is infinite, not a number, or has more than 31 bits"
 
 
-def _whole(block: Block, span: Span, value: Expr) -> Expr:
+def whole(block: Block, span: Span, value: Expr) -> Expr:
     """A number as an int, towards zero."""
     if not common_dtype((value,)).is_float:
         return converted(value, DType.INT32) if common_dtype((value,)).is_bool else value
@@ -180,8 +194,9 @@ def _bool(block: Block, span: Span, value: Any = False) -> Expr:
 
 def _list(block: Block, span: Span, values: Any) -> Any:
     """A list with the same elements."""
-    if isinstance(values, list | tuple):
-        return list(cast("Sequence[Any]", values))
+    if isinstance(values, list | tuple | dict):
+        block.ownership.share_parts(values)
+        return list(cast("Iterable[Any]", values))
     found = list_of(block, values, span)
     return block.bind_as("items", found, block.type_of(found), span)
 
@@ -238,15 +253,29 @@ def _inner(block: Block, span: Span, left: Any, right: Any) -> Expr:
     return op.sum(combined("multiply", first, second))
 
 
+def _by_block(block: Block, callee: Any, arguments: Arguments) -> Any:
+    """`min` or `max` of numbers."""
+    if not holds_expr(arguments.values) and not any(isinstance(e, Counted | Together) for e in arguments.positional):
+        return known_now(arguments.span, callee, *arguments.positional)
+    return BUILTINS[callee](block, arguments.span, *arguments.positional)
+
+
 OF_SEQUENCES: Mapping[Any, Callable[[Block, Any, Arguments], Any]] = {
-    len: _length, zip: together, enumerate: together, reversed: together, range: counted,
+    len: _length, zip: together, enumerate: together, reversed: together, range: counted, sorted: in_order,
+    map: mapped, filter: filtered, functools.reduce: reduced, functools.partial: partial,
+    min: extreme(_by_block, ast.Lt()), max: extreme(_by_block, ast.Gt()),
+    **{getattr(itertools, name): of_known for name in (
+        "chain", "combinations", "combinations_with_replacement", "pairwise", "permutations", "product", "zip_longest",
+    )},
 }  # fmt: skip
-"""What asks for the number of elements only. Each is called with the block, itself, and the arguments, known or not."""
+"""What asks for the elements, or takes functions. Each is called with the block, itself, and the arguments."""
 
 BUILTINS: Mapping[Any, Callable[..., Any]] = {
     abs: _absolute, max: _extreme("maximum", "max"), min: _extreme("minimum", "min"), sum: _sum, round: _round,
     int: _int, float: _float, bool: _bool, list: _list, tuple: _tuple, any: _quantified(False), all: _quantified(True),
     divmod: _divmod, pow: _pow, np.take: _take, np.power: _np_power,
-    np.matmul: _product, np.dot: _dot, np.vdot: _inner,
+    np.matmul: _product, np.dot: _dot, np.vdot: _inner, np.array: array, np.asarray: array,
+    np.stack: of_lists(NUMPY[np.stack]),
+    np.concatenate: of_lists(NUMPY[np.concatenate]),
 }  # fmt: skip
 """Each is called with the block, the place, and the arguments."""

@@ -132,7 +132,15 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Expr:
     return converted(x, dtype_of_value(x)) if high is None else combined("minimum", x, high)
 
 
-def _where(condition: Any, x: Any, y: Any) -> Expr:
+def places(x: Any) -> tuple[Expr, ...]:
+    """Where a tensor is not 0: the index of each such element along each axis."""
+    found = op.argwhere(truth_of(x))
+    return tuple(op.take(found, converted(axis, DType.INT32), axis=1) for axis in range(rank_of(x)))
+
+
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return places(condition)
     dtype = common_dtype((x, y))
     return op.where(truth_of(condition), converted(x, dtype), converted(y, dtype))
 

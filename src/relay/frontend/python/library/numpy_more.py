@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from relay import nn, op
-from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
@@ -21,19 +20,15 @@ from relay.frontend.python.library.numpy_functions import (
     flat,
     floating,
     half_to_even,
+    places,
     rank_of,
     truth_of,
 )
+from relay.frontend.python.source import refusal
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 
 Function = Callable[..., Any]
-
-
-def _refused(what: str, remedy: str) -> RelayError:
-    return RelayError(
-        rule="python-subset", message=f"{what} cannot become a Relay program", span=caller_span(), remedy=remedy
-    )
 
 
 def _sort(x: Expr, axis: Any = -1) -> Expr:
@@ -62,7 +57,7 @@ def _flip(x: Expr, axis: Any = None) -> Expr:
 
 def _split(x: Expr, parts: Any, axis: int = 0) -> Any:
     if is_expr(parts):
-        raise _refused("`np.split` into parts that the program computes", "give numbers")
+        raise refusal(caller_span(), "`np.split` into parts that the program computes", "give numbers")
     return list(op.split(x, tuple(parts) if isinstance(parts, list) else parts, axis))
 
 
@@ -71,7 +66,7 @@ _PAD_MODES = {"constant": "constant", "edge": "edge", "reflect": "reflect"}
 
 def _pad(x: Expr, width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Expr:
     if mode not in _PAD_MODES:
-        raise _refused(f"`np.pad` in the mode {mode}", f"use one of {', '.join(_PAD_MODES)}")
+        raise refusal(caller_span(), f"`np.pad` in the mode {mode}", f"use one of {', '.join(_PAD_MODES)}")
     pairs = np.broadcast_to(np.asarray(width, int), (rank_of(x), 2)).tolist()
     return nn.pad(x, pairs, converted(constant_values, dtype_of_value(x)), pad_mode=_PAD_MODES[mode])
 
@@ -90,7 +85,7 @@ def _norm(x: Expr, ord: Any = None, axis: Any = None, *, keepdims: bool = False)
         return op.sum(op.abs(x), axis=axis, keepdims=keepdims)
     if ord == np.inf and (axis is not None or rank_of(x) == 1):
         return op.max(op.abs(x), axis=axis, keepdims=keepdims)
-    raise _refused(f"the norm {ord}", "use 1, 2 or np.inf of vectors, or write it out")
+    raise refusal(caller_span(), f"the norm {ord}", "use 1, 2 or np.inf of vectors, or write it out")
 
 
 def _round(x: Any, decimals: int = 0) -> Expr:
@@ -119,13 +114,15 @@ def _diff(x: Expr, n: int = 1, axis: int = -1) -> Expr:
 
 def _roll(x: Expr, shift: int, axis: Any = None) -> Expr:
     if is_expr(shift):
-        raise _refused("`np.roll` by what the program computes", "give a number")
+        raise refusal(caller_span(), "`np.roll` by what the program computes", "give a number")
     if axis is None:
         return op.reshape_like(_roll(flat(x), shift, 0), x)
     assert isinstance(x.checked_type, TensorType)
     extent = x.checked_type.shape[axis]
     if not isinstance(extent, int):
-        raise _refused("`np.roll` along an axis whose extent is not known now", "concatenate the two parts")
+        raise refusal(
+            caller_span(), "`np.roll` along an axis whose extent is not known now", "concatenate the two parts"
+        )
     place = -shift % extent if extent else 0
     if place == 0:
         return x
@@ -178,14 +175,16 @@ def _moved(x: Expr, source: int, destination: int) -> Expr:
 def _einsum(formula: str, *operands: Any) -> Expr:
     """Products of elements, summed over the letters that the result does not have."""
     if "." in formula:
-        raise _refused("`...` in `np.einsum`", "name all axes")
+        raise refusal(caller_span(), "`...` in `np.einsum`", "name all axes")
     inputs, _, output = formula.replace(" ", "").partition("->")
     names = inputs.split(",")
     if not formula.count("->"):
         letters = inputs.replace(",", "")
         output = "".join(sorted(each for each in set(letters) if letters.count(each) == 1))
     if len(names) != len(operands) or any(len(set(each)) != len(each) for each in (*names, output)):
-        raise _refused(f"`np.einsum` of {formula!r}", "name each axis of an operand once, and each operand")
+        raise refusal(
+            caller_span(), f"`np.einsum` of {formula!r}", "name each axis of an operand once, and each operand"
+        )
     order = [*output, *(each for each in dict.fromkeys("".join(names)) if each not in output)]
     dtype = common_dtype(operands)
     if (
@@ -224,24 +223,12 @@ def _array_equal(x: Expr, y: Expr) -> Any:
     if shapes[0] != shapes[1]:
         if len(shapes[0]) != len(shapes[1]) or all(isinstance(each, int) for shape in shapes for each in shape):
             return False
-        raise _refused("`np.array_equal` of extents that may differ", "compare their shapes first")
+        raise refusal(caller_span(), "`np.array_equal` of extents that may differ", "compare their shapes first")
     return op.all(equated("equal", x, y))
 
 
 def _searchsorted(x: Expr, values: Any, side: str = "left") -> Expr:
     return op.searchsorted(x, converted(values, dtype_of_value(x)), side == "right")
-
-
-def _trace(x: Expr) -> Expr:
-    """The sum of the diagonal of a matrix."""
-    upper = op.trilu(op.ones_like(x), converted(0, DType.INT32), True)
-    return REDUCTIONS["sum"](op.multiply(x, op.trilu(upper, converted(0, DType.INT32), False)))
-
-
-def _places(x: Any, rank: int) -> tuple[Expr, ...]:
-    """Where a tensor is not 0: the index of each such element along each axis."""
-    found = op.argwhere(truth_of(x))
-    return tuple(op.take(found, converted(axis, DType.INT32), axis=1) for axis in range(rank))
 
 
 def _whole_if(name: str) -> Function:
@@ -259,11 +246,11 @@ _FUNCTIONS: Mapping[str, Function] = {
     "array_equal": _array_equal, "moveaxis": _moved, "einsum": _einsum,
     "searchsorted": _searchsorted,
     "ptp": lambda x, axis=None: combined("subtract", REDUCTIONS["max"](x, axis), REDUCTIONS["min"](x, axis)),
-    "average": REDUCTIONS["mean"], "fix": _whole_if("trunc"), "trace": _trace,
+    "fix": _whole_if("trunc"),
     "arcsinh": lambda x: op.asinh(floating(x)), "arccosh": lambda x: op.acosh(floating(x)),
     "arctanh": lambda x: op.atanh(floating(x)), "positive": lambda x: x,
     "left_shift": lambda x, y: combined("left_shift", x, y), "right_shift": lambda x, y: combined("right_shift", x, y),
-    "nonzero": lambda x: _places(x, rank_of(x)), "flatnonzero": lambda x: _places(flat(x), 1)[0],
+    "nonzero": lambda x: places(x), "flatnonzero": lambda x: places(flat(x))[0],
 }  # fmt: skip
 MORE_OF_NUMPY: Mapping[Any, Function] = {
     **{getattr(np, name): function for name, function in _FUNCTIONS.items()}, np.linalg.norm: _norm,

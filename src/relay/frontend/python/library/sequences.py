@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from relay import op
@@ -16,9 +16,9 @@ from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.indexing import extent_of
 from relay.frontend.python.ranges import UNKNOWN, Range
 from relay.frontend.python.source import refusal
-from relay.frontend.python.values import as_expr, holds_expr, is_list, items, known_now
+from relay.frontend.python.values import as_expr, holds_expr, is_list, items, known_now, list_expr
 from relay.ir.expr import Expr, Function, Tuple, TupleGetItem, Var
-from relay.ir.types import ANY, TensorType, Type, TypeCall, scalar_type
+from relay.ir.types import ANY, GlobalTypeVar, TensorType, Type, TypeCall, scalar_type
 from relay.ops.framework.build import with_known_type
 from relay.ops.indexing.index import take
 
@@ -29,12 +29,9 @@ def counted(block: Block, callee: Any, arguments: Arguments) -> Any:  # noqa: AR
     if not holds_expr(given):
         return known_now(span, range, *given, **arguments.named)
     start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
-    if type(step) is not int or step == 0:
-        raise RelayError(
-            rule="bad-range", message="the step of a range is a number known now, and not 0", span=span,
-            remedy="count by 1 and compute the position in the loop",
-        )  # fmt: skip
-    for each in (start, stop):
+    if type(step) is int and step == 0:
+        return known_now(span, range, 0, 1, 0)
+    for each in (start, stop, step):
         type_ = block.type_of(each) if is_expr(each) else None
         is_integer = isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_integer
         if not is_integer and type(each) is not int:
@@ -42,7 +39,23 @@ def counted(block: Block, callee: Any, arguments: Arguments) -> Any:  # noqa: AR
                 rule="bad-range", message="a range counts with integers", span=span, expected="an integer scalar",
                 found=type(each).__name__ if type_ is None else str(type_),
             )  # fmt: skip
-    return Counted(start, stop, step)
+    return Counted(start, stop, step) if type(step) is int else _in_steps(block, start, stop, step, span)
+
+
+def _in_steps(block: Block, start: Any, stop: Any, step: Any, span: Span) -> Counted:
+    """A range whose step the program computes, either way: so many numbers from 0, and what they stand for."""
+    step = block.bind("step", step, span)
+    step = arithmetic.require(block, step, arithmetic.equated("not_equal", step, 0), "a range in steps of 0", span)
+    ahead = arithmetic.combined("subtract", stop, start)
+    width = arithmetic.combined("add", ahead, arithmetic.combined("subtract", step, op.sign(step)))
+    whole = arithmetic.combined("maximum", arithmetic.combined("floor_divide", width, step), 0)
+    count = block.bind("count", whole, span)
+
+    def place(inner: Block, at: Any) -> Expr:
+        inner.type_of(at)
+        return arithmetic.combined("add", arithmetic.combined("multiply", at, step), start)
+
+    return Counted(0, count, 1, place)
 
 
 def together(block: Block, callee: Any, arguments: Arguments) -> Any:
@@ -76,6 +89,16 @@ def known(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
     return None if isinstance(value, Counted | Together) else items(block, value, span)
 
 
+def of_known(block: Block, callee: Any, arguments: Arguments) -> Any:
+    """A function of `itertools` of what is known now."""
+    found = [known(block, each, arguments.span) for each in arguments.positional]
+    given = [each if part is None else part for each, part in zip(arguments.positional, found, strict=True)]
+    if any(isinstance(each, Counted | Together) or is_expr(each) for each in given):
+        name = callee.__name__
+        raise refusal(arguments.span, f"`{name}` of what has as many elements as the program finds", "write loops")
+    return known_now(arguments.span, lambda: list(callee(*given, **arguments.named)))
+
+
 def count_of(block: Block, value: Counted, span: Span) -> Any:
     """How many elements a range has."""
     ahead = value.step if value.step > 0 else -value.step
@@ -95,6 +118,8 @@ def _minus(block: Block, left: Any, right: Any, span: Span) -> Any:
 def backwards(block: Block, value: Any, span: Span) -> Any:
     """`reversed` of what the program computes."""
     match value:
+        case Counted(place=place) if place is not None:
+            raise refusal(span, "`reversed` of a range in computed steps", "count the other way")
         case Counted(start, stop, step) if abs(step) == 1:
             last, before = (arithmetic.combined("subtract", each, step) for each in (stop, start))
             return Counted(block.bind("last", last, span), block.bind("before", before, span), -step)
@@ -126,11 +151,15 @@ def list_of(block: Block, value: Any, span: Span) -> Expr:
                 element = arithmetic.combined("add", element, start)
             elif step == 1 and is_expr(value.stop):
                 block.session.ranges[at] = Range(0, block.range_of(value.stop).exactly)
+            element = element if value.place is None else value.place(block, at)
             return _tabulated(block, Function((at,), element), count_of(block, value, span), span)
         case Together(parts):
             return _list_of_several(block, parts, span)
         case range():
-            return as_expr(block, list(value), span)
+            numbers = TypeCall(GlobalTypeVar("List"), (scalar_type("int32"),))
+            return list_expr(block, list(value), span, numbers)
+        case tuple() | dict():
+            return as_expr(block, list(cast("Iterable[Any]", value)), span)
         case _:
             found = as_expr(block, value, span)
             type_ = block.type_of(found)
@@ -180,13 +209,35 @@ def _flat(block: Block, zipped: Expr, count: int, span: Span) -> Expr:
     return block.bind("items", block.session.library("map", span)(flat, zipped), span)
 
 
+def repeated(block: Block, values: Any, count: Any, span: Span) -> Expr:
+    """`values * count` of a list, by a number that the program computes."""
+    block.ownership.share_parts(values)
+    if isinstance(values, list) and len(cast("list[Any]", values)) == 1:
+        item = as_expr(block, values[0], span)
+        held = block.bind("item", item, span)
+        return _tabulated(block, lifted(block, (("i", scalar_type("int32")),), lambda *_: held, span), count, span)
+    whole = block.bind("items", as_expr(block, values, span), span)
+    copies = _tabulated(block, lifted(block, (("i", scalar_type("int32")),), lambda *_: whole, span), count, span)
+    return flattened(block, copies, span)
+
+
+def flattened(block: Block, lists: Expr, span: Span) -> Expr:
+    """The elements of lists, one behind another."""
+    lists = block.bind("lists", lists, span)
+    type_ = element_of(block, lists)
+    concat = block.session.library("concat", span)
+    join = lifted(block, (("one", type_), ("rest", type_)), lambda _, *both: concat(*both), span)
+    nothing = list_expr(block, [], span, type_)
+    return block.bind("items", block.session.library("foldr", span)(join, nothing, lists), span)
+
+
 def element_of(block: Block, found: Expr) -> Type:
     return cast("TypeCall", block.type_of(found)).args[0]
 
 
 def known_range(block: Block, value: Counted) -> Range:
     """What is known of the numbers of a range."""
-    if value.stop is None:
+    if value.stop is None or value.place is not None:
         return UNKNOWN
     start, stop = block.range_of(value.start), block.range_of(value.stop)
     if value.step > 0:
@@ -194,13 +245,17 @@ def known_range(block: Block, value: Counted) -> Range:
     return Range(None if stop.low is None else stop.low + 1, start.stop)
 
 
-def folded(block: Block, values: Expr, start: Any, step: Any, span: Span) -> Expr:
-    """The elements of a Relay list, one after another, by `step(what is known so far, element)`."""
-    element, begin = element_of(block, values), as_expr(block, start, span)
-    so_far = with_known_type(Var("so_far", block.type_of(begin)))
-    each = with_known_type(Var("each", element))
+def lifted(block: Block, parameters: Sequence[tuple[str, Type]], result: Callable[..., Any], span: Span) -> Function:
+    """The function of the program whose body is what `result` gives for a block and its parameters."""
+    params = tuple(with_known_type(Var(hint, type_, span=span)) for hint, type_ in parameters)
     inner = block.inside()
-    function = Function((so_far, each), inner.closed(as_expr(inner, step(inner, so_far, each), span)))
+    return Function(params, inner.closed(as_expr(inner, result(inner, *params), span)), span=span)
+
+
+def folded(block: Block, values: Expr, start: Any, step: Callable[..., Any], span: Span) -> Expr:
+    """The elements of a Relay list, one after another, by `step(block, what is known so far, element)`."""
+    element, begin = element_of(block, values), as_expr(block, start, span)
+    function = lifted(block, (("so_far", block.type_of(begin)), ("each", element)), step, span)
     return block.bind("folded", block.session.library("foldl", span)(function, begin, values), span)
 
 
@@ -256,9 +311,9 @@ def _from_end(block: Block, count: Expr, bound: Any, span: Span) -> Expr:
 
 def contains(block: Block, values: Any, wanted: Any, span: Span) -> Any:
     """`wanted in values`, of a tuple or list that is known now, a list of the program, or a tensor."""
-    if isinstance(values, list | tuple | range):
+    if isinstance(values, list | tuple | range | dict):
         found: Any = False
-        for each in cast("Sequence[Any]", values):
+        for each in cast("Iterable[Any]", values):
             same = (
                 arithmetic.compared(block, ast.Eq(), wanted, each, span)
                 if holds_expr((wanted, each))
@@ -281,3 +336,44 @@ def contains(block: Block, values: Any, wanted: Any, span: Span) -> Any:
     raise refusal(
         span, f"`in` of a {type(values).__name__ if type_ is None else type_}", "search a list, a tuple or a tensor"
     )
+
+
+def _index(block: Block, span: Span, values: Any, wanted: Any) -> Expr:
+    """Where a list has a value first; the run ends where it has not."""
+    pairs = list_of(block, Together((Counted(0, None), as_expr(block, values, span))), span)
+
+    def step(inner: Block, so_far: Expr, pair: Expr) -> Any:
+        place, each = _both(inner, pair)
+        same = arithmetic.compared(inner, ast.Eq(), each, wanted, span)
+        return op.where(op.logical_and(same, arithmetic.equated("less", so_far, 0)), place, so_far)
+
+    found = folded(block, pairs, -1, step, span)
+    holds = arithmetic.equated("greater_equal", found, 0)
+    return arithmetic.require(block, found, holds, "the value is not in the list", span)
+
+
+def _count(block: Block, span: Span, values: Any, wanted: Any) -> Expr:
+    def step(inner: Block, so_far: Expr, each: Expr) -> Any:
+        same = arithmetic.compared(inner, ast.Eq(), each, wanted, span)
+        return arithmetic.combined("add", so_far, op.cast(same, "int32"))
+
+    return folded(block, as_expr(block, values, span), 0, step, span)
+
+
+def _both(block: Block, pair: Expr) -> tuple[Expr, Expr]:
+    parts = TupleGetItem(pair, 0), TupleGetItem(pair, 1)
+    for each in parts:
+        block.type_of(each)
+    return parts
+
+
+def _copied(block: Block, span: Span, values: Any) -> Any:
+    """Another list with the same elements."""
+    if isinstance(values, list):
+        block.ownership.share_parts(values)
+        return list(cast("list[Any]", values))
+    return block.bind_as("items", values, block.type_of(values), span)
+
+
+LIST_METHODS: Mapping[str, Callable[..., Any]] = {"index": _index, "count": _count, "copy": _copied}
+"""Methods of lists that change nothing. Each is called with the block, the place, and the arguments."""

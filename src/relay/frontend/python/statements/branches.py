@@ -9,9 +9,12 @@ from typing import TypeAlias
 
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import assigned_names, leaves_early, may_fall_through
+from relay.frontend.python.assigned import assigned_names, leaves_early, may_fall_through, named_in
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
-from relay.frontend.python.values import alike, as_expr, is_option
+from relay.frontend.python.expressions.operators import tested_name
+from relay.frontend.python.ownership import Held
+from relay.frontend.python.tuples import Form, common, form_of
+from relay.frontend.python.values import alike, as_expr
 from relay.ir.expr import (
     Call,
     Expr,
@@ -27,20 +30,21 @@ from relay.ir.expr import (
 @dataclass(slots=True, eq=False)
 class _Join:
     """The local function. Its parameters are the variables that may differ, as the first way that enters has them;
-    `owned` are those that every way has alone."""
+    `held` is how every way holds them at least, and `forms` are those that they have on each."""
 
     names: Sequence[str]
     span: Span
     var: Var
-    owned: list[bool]
+    held: list[Held]
+    forms: list[list[Form | None]]
     params: tuple[Var, ...] | None = None
 
     def enter(self, block: Block) -> Expr:
         wanted = [None] * len(self.names) if self.params is None else [block.type_of(each) for each in self.params]
         worth = [block.names[name] for name in self.names]
         values = [as_expr(block, v, self.span, w, declared=False) for v, w in zip(worth, wanted, strict=True)]
-        owns = block.ownership.owns
-        self.owned = [is_owned and owns(value) for is_owned, value in zip(self.owned, worth, strict=True)]
+        self.held = [min(held, block.ownership.held(value)) for held, value in zip(self.held, worth, strict=True)]
+        self.forms.append(list(map(form_of, worth)))
         if self.params is None:
             self.params = tuple(Var(n, block.type_of(value)) for n, value in zip(self.names, values, strict=True))
             for each in self.params:
@@ -51,15 +55,16 @@ class _Join:
 def joined(block: Block, names: Sequence[str], span: Span, ways: Callable[[End], Expr], behind: End) -> Expr:
     """What `ways` makes, whose ways end by what it is given, and enter `behind` there: that is part of the program
     once, and sees the variables `names` as the way that was taken left them."""
-    join = _Join(names, span, Var("after"), [True] * len(names))
+    join = _Join(names, span, Var("after"), [Held.WITH_PARTS] * len(names), [])
     made = ways(join.enter)
     if join.params is None:
         return made  # no way leads there
     inner = block.inside()
-    inner.names.update(zip(names, join.params, strict=True))
-    for param, is_owned in zip(join.params, join.owned, strict=True):
-        if is_owned:
-            block.ownership.own(param)
+    for param, held in zip(join.params, join.held, strict=True):
+        block.ownership.own(param, held)
+    forms = map(common, zip(*join.forms, strict=True))
+    worth = (inner.named(form, each) for form, each in zip(forms, join.params, strict=True))
+    inner.names.update(zip(names, worth, strict=True))
     return Let(join.var, Function(join.params, behind(inner)), made)
 
 
@@ -73,9 +78,19 @@ Sides: TypeAlias = Sequence[tuple[Block, Sequence[ast.stmt]]]
 
 
 def if_else(block: Block, node: ast.If, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
+    match node.test:
+        case ast.Compare(left=ast.NamedExpr(target=name) as first, comparators=[ast.Constant(value=None)] as none):
+            dispatch.operand(block, first)  # if (x := f()) is None
+            test = ast.copy_location(ast.Compare(name, node.test.ops, none), node.test)
+            node = ast.copy_location(ast.If(test, node.body, node.orelse), node)
+        case _:
+            pass
     by_presence = _is_there(block, node)
     if by_presence is not None:
         return dispatch.some(block, [by_presence], rest, exits)
+    apart = _one_by_one(block, node)
+    if apart is not None:
+        return dispatch.some(block, [apart], rest, exits)
     condition = dispatch.truth(block, node.test)
     if not is_expr(condition):  # known now: only one side is part of the program
         return dispatch.some(block, node.body if condition else node.orelse, rest, exits)
@@ -84,18 +99,27 @@ def if_else(block: Block, node: ast.If, rest: Sequence[ast.stmt], exits: Exits) 
     return choose(block, sides, lambda made: If(condition, made[0], made[1], span=span), rest, exits, span)
 
 
+def _one_by_one(block: Block, node: ast.If) -> ast.If | None:
+    """`if a and b:` as `if a: if b:`, where `b` names something, or `a` asks whether a variable is there: what is known
+    behind both is known in the body."""
+    if not isinstance(node.test, ast.BoolOp) or not isinstance(node.test.op, ast.And):
+        return None
+    first, *others = node.test.values
+    if not any(map(named_in, others)) and tested_name(block, first) is None:
+        return None
+    rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(ast.And(), others), others[0])
+    inner = ast.copy_location(ast.If(rest, node.body, node.orelse), rest)
+    return ast.copy_location(ast.If(first, [inner], node.orelse), node)
+
+
 def _is_there(block: Block, node: ast.If) -> ast.Match | None:
     """`if x is None:` of a variable that may be missing, as a `match`, behind which it is what is there."""
-    match node.test:
-        case ast.Compare(left=ast.Name(id=name) as left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
-            worth = block.names.get(name)
-            if not is_expr(worth) or not is_option(block.type_of(worth)):
-                return None
-            if not (isinstance(right, ast.Constant) and right.value is None):
-                return None
-        case _:
-            return None
-    missing, there = (node.body, node.orelse) if isinstance(op, ast.Is) else (node.orelse, node.body)
+    tested = tested_name(block, node.test)
+    if tested is None:
+        return None
+    name, if_missing = tested
+    left = ast.copy_location(ast.Name(name, ast.Load()), node.test)
+    missing, there = (node.body, node.orelse) if if_missing else (node.orelse, node.body)
     nothing = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
     cases = [
         ast.match_case(ast.copy_location(ast.MatchSingleton(None), left), None, missing or [nothing]),
@@ -131,7 +155,8 @@ def choose(
 
 
 def changed_names(sides: Sides) -> list[str]:
-    return list(dict.fromkeys(name for _, statements in sides for name in assigned_names(statements)))
+    """The variables that some side changes. A name that is none here stands for something outside: `np.sort`."""
+    return list(dict.fromkeys(n for side, statements in sides for n in assigned_names(statements) if n in side.names))
 
 
 def _go_on(block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], span: Span) -> None:
@@ -147,15 +172,15 @@ def _go_on(block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], sp
         else:
             names.append(name)
     columns = [alike([(side, side.names[name]) for side, _ in sides], span) for name in names]
-    owned = [all(block.ownership.owns(side.names[name]) for side, _ in sides) for name in names]
+    held = [min(block.ownership.held(side.names[name]) for side, _ in sides) for name in names]
+    forms = [common([form_of(side.names[name]) for side, _ in sides]) for name in names]
     results: list[Expr] = []
     for position, (side, _) in enumerate(sides):
         fields = tuple(column[position] for column in columns)
         results.append(side.closed(fields[0] if len(fields) == 1 else Tuple(fields, span=span)))
     take_state(block, names, combine(results), "chosen" if names else "unused", span)
-    for name, is_owned in zip(names, owned, strict=True):
-        if is_owned:
-            block.ownership.own(block.names[name])
+    for name, each, form in zip(names, held, forms, strict=True):
+        block.names[name] = block.named(form, block.ownership.own(block.names[name], each), span)
 
 
 def take_state(block: Block, names: Sequence[str], state: Expr, hint: str, span: Span) -> None:

@@ -4,7 +4,8 @@ the loop changes; or the body once for each element, where their number is known
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -16,31 +17,35 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.assigned import (
     assigned_names,
     breaking_names,
-    is_read_outside,
     leaves_by,
     leaves_early,
     may_fall_through,
+    named_in,
+    reads,
     target_names,
 )
 from relay.frontend.python.block import Block, End, Exits, Unset
+from relay.frontend.python.places.targets import assign
+from relay.frontend.python.source import refusal
 from relay.frontend.python.statements.branches import changing_names, joined, take_state
-from relay.frontend.python.statements.simple import assign
 from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
+from relay.frontend.python.tuples import Form, form_of
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var
-from relay.ir.types import TensorType, TupleType, Type
+from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 
 
 @frozen(eq=False)
 class _Loop:
     """The local function, with the place of the loop and the variables that it changes: `state` are its parameters for
-    them."""
+    them, `forms` what they are in Python."""
 
     var: Var
     span: Span
     names: Sequence[str]
     state: Sequence[Var]
     types: Sequence[Type]
+    forms: Sequence[Form | None]
 
 
 def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
@@ -48,12 +53,14 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
         plain = copy(node)
         plain.orelse = []
         return dispatch.some(block, [plain], [*node.orelse, *rest], exits)
+    if isinstance(node, ast.While) and named_in(node.test):
+        return dispatch.some(block, [_named_first(block, node)], rest, exits)
     stepping = stepping_of(block, node)
     if not isinstance(stepping, Stepping):
         assert isinstance(node, ast.For)
         return unrolled(block, node, stepping, rest, exits)
     span, tree = block.span(node), block.definition.source.tree
-    changed = list(dict.fromkeys([*assigned_names(node.body), *assigned_names(node.orelse)]))
+    changed = [name for name in dict.fromkeys(assigned_names([*node.body, *node.orelse])) if name in block.names]
     targets = [] if isinstance(node, ast.While) else target_names(node.target)
     if stepping.first is not None:  # the variable of a loop that runs has a value behind it, whether or not before
         first = block.inside()
@@ -62,27 +69,46 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
         for name in targets:
             if isinstance(block.names.get(name, Unset(span)), Unset):
                 block.names[name] = first.names[name]
-    changed += [name for name in targets if name not in changed and is_read_outside(tree, node, name)]
+    if targets:
+        if tree not in block.session.reads:
+            block.session.reads[tree] = reads(tree)
+        everywhere = block.session.reads[tree]
+        inside = reads(node)
+        changed += [name for name in targets if name not in changed and everywhere[name] > inside[name]]
     for name in changed:
         block.names.setdefault(name, Unset(span))
     names = [name for name in changed if not isinstance(block.names[name], Unset)]
-    starts = [_begin(block, name, span) for name in names]
+    forms = [form_of(block.names[name]) for name in names]
+    learned = _learned(block, node, stepping, [n for n in names if _is_empty(block.names[n])])
+    starts = [_begin(block, name, span, learned.get(name)) for name in names]
     types = [block.type_of(each) for each in starts]
     state = [Var(name, type_, span=span) for name, type_ in zip(names, types, strict=True)]
     for start, variable in zip(starts, state, strict=True):
         block.ownership.begin_loop(start, variable)
-    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types), rest, exits)
+    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types, forms), rest, exits)
 
 
-def _set_by_else(block: Block, node: ast.While | ast.For) -> list[str]:
-    """The names that have a value behind a loop with `else`, whether `break` leaves it or not."""
-    if not node.orelse:
+def _named_first(block: Block, node: ast.While) -> ast.While:
+    """`while test:` whose test names something, as a loop without end that asks first."""
+    if leaves_by(node.orelse, ast.Break, ast.Continue):
+        raise refusal(block.span(node), "`:=` in the test of a loop whose `else` leaves another", "name it before")
+    goes_on = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
+    ends = ast.Break(lineno=node.lineno, col_offset=node.col_offset)
+    asked = ast.copy_location(ast.If(node.test, [goes_on], [*node.orelse, ends]), node.test)
+    always = ast.copy_location(ast.Constant(True), node.test)
+    return ast.copy_location(ast.While(always, [asked, *node.body], []), node)
+
+
+def _set_behind(block: Block, node: ast.While | ast.For) -> list[str]:
+    """The names that have a value behind a loop with `else`, or one without end, whichever `break` leaves it."""
+    is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
+    if not node.orelse and not is_endless:
         return []
     targets = [] if isinstance(node, ast.While) else target_names(node.target)
     ways = [[*targets, *each] for each in breaking_names(node.body)]
-    if may_fall_through(node.orelse):
+    if not is_endless and may_fall_through(node.orelse):
         ways.append(assigned_names(node.orelse, definitely=True))
-    found = [name for name in dict.fromkeys(ways[0]) if all(name in each for each in ways)]
+    found = [name for name in dict.fromkeys(ways[0] if ways else ()) if all(name in each for each in ways)]
     return [name for name in found if name not in block.names or isinstance(block.names[name], Unset)]
 
 
@@ -93,10 +119,41 @@ def _finished(node: ast.While | ast.For, end: End, exits: Exits) -> End:
     return lambda side: dispatch.run(side, node.orelse, replace(exits, fall=end))
 
 
-def _begin(block: Block, name: str, span: Span) -> Expr:
+def _begin(block: Block, name: str, span: Span, learned: Type | None) -> Expr:
     """What a variable is before the loop."""
     worth = block.names[name]
-    return block.ownership.hand_on(worth, block.bind(name, as_expr(block, worth, span), span))
+    return block.ownership.hand_on(worth, block.bind(name, as_expr(block, worth, span, learned), span))
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, list) and not value
+
+
+def _learned(block: Block, node: ast.While | ast.For, stepping: Stepping, names: Sequence[str]) -> Mapping[str, Type]:
+    """The types of variables that begin as empty lists: what they are behind one turn, which is read for that alone."""
+    found: dict[str, Type] = {}
+    if not names:
+        return found
+
+    def end(side: Block, *_: Any) -> Expr:
+        for name in names:
+            worth = side.names[name]
+            if name not in found and not isinstance(worth, Unset) and not _is_empty(worth):
+                found[name] = side.type_of(as_expr(side, worth, side.span(node)))
+        return Tuple(())
+
+    def body(side: Block, value: Any, after: Callable[[], Position]) -> Expr:  # noqa: ARG001
+        if isinstance(node, ast.For):
+            assign(side, node.target, value)
+        return dispatch.run(side, node.body, Exits(end, end, end, end))
+
+    inner = block.inside()
+    position = [Var(stepping.hint, block.type_of(each)) for each in stepping.start]
+    for each in position:
+        inner.type_of(each)
+    with block.ownership.trial(), suppress(RelayError):  # what is wrong in the body is told when it is read for good
+        stepping.turn(inner, position, body, end)
+    return found
 
 
 def _made(
@@ -108,8 +165,9 @@ def _made(
     def ways(end: End) -> Expr:
         return _function(block, node, stepping, starts, made, end, exits)
 
-    if leaves_by(node.body, ast.Return) or node.orelse:
-        names = [*made.names, *_set_by_else(block, node)]
+    behind = _set_behind(block, node)
+    if leaves_by(node.body, ast.Return) or node.orelse or behind:
+        names = [*made.names, *behind]
         return block.closed(joined(block, names, made.span, ways, lambda side: dispatch.run(side, rest, exits)))
     whole = ways(lambda side: _values(side, made))
     if len(made.names) == 1:
@@ -117,8 +175,9 @@ def _made(
     else:
         state = block.bind_as("state", whole, TupleType(tuple(made.types)), made.span)
         take_state(block, made.names, state, "state", made.span)
-    for name, variable in zip(made.names, made.state, strict=True):  # they are behind the loop what they were in it
-        block.ownership.hand_on(variable, block.names[name])
+    for name, variable, form in zip(made.names, made.state, made.forms, strict=True):
+        found = block.ownership.hand_on(variable, block.names[name])  # it is behind the loop what it was in it
+        block.names[name] = block.named(form, found, made.span)
     return None
 
 
@@ -129,10 +188,11 @@ def _function(
     """The local function, called with what the loop starts from. It ends by `end`."""
     inner = block.inside()
     inner.names.update({name: Unset(made.span) for name in assigned_names(node.body)})
-    inner.names.update(zip(made.names, made.state, strict=True))
     position = [Var(stepping.hint, block.type_of(each), span=made.span) for each in stepping.start]
     for each in (*made.state, *position):
         inner.type_of(each)
+    worth = (inner.named(form, each, made.span) for form, each in zip(made.forms, made.state, strict=True))
+    inner.names.update(zip(made.names, worth, strict=True))
 
     def body(side: Block, value: Any, after: Callable[[], Position]) -> Expr:
         if isinstance(node, ast.For):
@@ -151,8 +211,7 @@ def _values(block: Block, made: _Loop) -> Expr:
     worth = [block.names[name] for name in made.names]
     values = _converted(block, made)
     for variable, value in zip(made.state, worth, strict=True):
-        if not block.ownership.owns(value):
-            block.ownership.share(variable)
+        block.ownership.lower(variable, value)
     return block.closed(values[0] if len(values) == 1 else Tuple(tuple(values), span=made.span))
 
 
@@ -167,9 +226,16 @@ def _again(block: Block, made: _Loop, after: Callable[[], Position]) -> Expr:
 def _converted(block: Block, made: _Loop) -> list[Expr]:
     """The variables at the end of a turn. Raises `RelayError` (rule `loop-variable-changes-type`)."""
     values: list[Expr] = []
-    for name, type_ in zip(made.names, made.types, strict=True):
+    for name, type_, form in zip(made.names, made.types, made.forms, strict=True):
         value = as_expr(block, block.names[name], made.span, type_, declared=False)
         found = block.type_of(value)
+        if form_of(block.names[name]) != form:
+            raise RelayError(
+                rule="loop-variable-changes-type", span=made.span,
+                message=f"the variable `{name}` has other names for its parts after a turn of the loop than before it",
+                expected=_described(form), found=_described(form_of(block.names[name])),
+                remedy="give the variable one class, or the same keys in the same order",
+            )  # fmt: skip
         if not _fits(found, type_):
             raise RelayError(
                 rule="loop-variable-changes-type",
@@ -181,6 +247,10 @@ def _converted(block: Block, made: _Loop) -> list[Expr]:
     return values
 
 
+def _described(form: Form | None) -> str:
+    return "a value without names" if form is None else f"{form.kind.__name__}: {', '.join(map(str, form.names))}"
+
+
 def _fits(found: Type, wanted: Type) -> bool:
     if isinstance(found, TensorType) and isinstance(wanted, TensorType):
         pairs = zip(found.shape, wanted.shape, strict=False)
@@ -189,7 +259,15 @@ def _fits(found: Type, wanted: Type) -> bool:
         )  # fmt: skip
     if isinstance(found, TupleType) and isinstance(wanted, TupleType) and len(found.fields) == len(wanted.fields):
         return all(map(_fits, found.fields, wanted.fields))
+    if isinstance(found, TypeCall | GlobalTypeVar) and isinstance(wanted, TypeCall | GlobalTypeVar):
+        (first, own), (second, others) = _applied(found), _applied(wanted)
+        return first == second and len(own) == len(others) and all(map(_fits, own, others))
     return found == wanted
+
+
+def _applied(type_: TypeCall | GlobalTypeVar) -> tuple[Type, Sequence[Type]]:
+    """A data type, and what it is applied to; annotations say one that takes nothing by its name."""
+    return (type_.func, type_.args) if isinstance(type_, TypeCall) else (type_, ())
 
 
 def _remedy(name: str, before: Type, after: Type) -> str:
@@ -243,7 +321,7 @@ def _turns(block: Block, node: ast.For, items: Sequence[Any], behind: End, exits
     if not leaves_by(node.body, ast.Break):
         return turn(block, 0, behind)
     first = block.inside()
-    known = [*changing_names(block, names), *_set_by_else(block, node)]
+    known = [*changing_names(block, names), *_set_behind(block, node)]
     return block.closed(joined(block, known, span, lambda leave: turn(first, 0, leave), behind))
 
 
@@ -254,18 +332,16 @@ def _go_on(block: Block, node: ast.For, items: Sequence[Any]) -> None:
 
     def values(inner: Block) -> Expr:
         left.extend(inner.names[name] for name in names)
-        return inner.closed(Tuple(tuple(left), span=span))
+        return inner.closed(Tuple(tuple(as_expr(inner, each, span) for each in left), span=span))
 
     first = block.inside()
     state = joined(block, names, span, lambda leave: _turns(first, node, items, leave, Exits()), values)
     whole = block.bind("state", state, span)
-    for name in _names(node):
-        block.names.setdefault(name, Unset(span))
     for position, (name, value) in enumerate(zip(names, left, strict=True)):
         found = block.bind(name, TupleGetItem(whole, position, span=span), span)
-        block.names[name] = block.ownership.hand_on(value, found)
+        block.names[name] = block.named(form_of(value), block.ownership.hand_on(value, found), span)
 
 
 def _names(node: ast.For) -> list[str]:
     """The variables that an element may change."""
-    return list(dict.fromkeys([*target_names(node.target), *assigned_names(node.body), *assigned_names(node.orelse)]))
+    return list(dict.fromkeys([*target_names(node.target), *assigned_names([*node.body, *node.orelse])]))

@@ -15,7 +15,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.assigned import assigned_names, may_fall_through
 from relay.frontend.python.block import Block, End, Exits, is_expr
 from relay.frontend.python.datatype import constructor_of, field_names
-from relay.frontend.python.expressions import comparison
+from relay.frontend.python.expressions.operators import comparison
 from relay.frontend.python.source import refusal
 from relay.frontend.python.statements.branches import changed_names, changing_names, choose, joined
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_option, known_now

@@ -9,13 +9,14 @@ from typing import Any, TypeAlias
 from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python import dispatch
+from relay.frontend.python.assigned import changed_names
 from relay.frontend.python.block import Block, End, is_expr
 from relay.frontend.python.callables import Counted, Method, Together
 from relay.frontend.python.library.indexing import extent_of
 from relay.frontend.python.library.sequences import known, known_range
 from relay.frontend.python.ranges import UNKNOWN
 from relay.frontend.python.source import refusal
-from relay.frontend.python.values import as_expr, constructor_named, is_list
+from relay.frontend.python.values import as_expr, constructor_named, is_list, is_number
 from relay.ir.expr import Clause, Expr, If, Match, PatternConstructor, PatternVar, Var, const
 from relay.ir.types import TensorType, TypeCall, scalar_type
 from relay.ops.elementwise.comparison import greater, less
@@ -47,9 +48,15 @@ def stepping_of(block: Block, node: ast.While | ast.For) -> Stepping | Sequence[
     if isinstance(node, ast.While):
         return _while(block, node)
     span = block.span(node.iter)
-    value = dispatch.expr(block, node.iter)
+    value = (dispatch.expr if _changes(node) else dispatch.operand)(block, node.iter)
     found = None if isinstance(value, range) else known(block, value, span)
     return stepping_over(block, value, span) if found is None else found
+
+
+def _changes(node: ast.For) -> bool:
+    """Whether a loop changes what it goes over."""
+    gone_over = {each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name)}
+    return bool(gone_over & {*changed_names(node)})
 
 
 def stepping_over(block: Block, value: Any, span: Span) -> Stepping:
@@ -145,19 +152,24 @@ def _over_range(block: Block, given: Counted, span: Span) -> Stepping:
 
     def element(inner: Block, at: Var) -> Any:
         inner.session.ranges[at] = known
-        return at
+        return at if given.place is None else inner.bind("i", given.place(inner, at))
 
     runs = given.stop is None or (not bounded and len(range(given.start, given.stop, given.step)) > 0)
-    return Stepping(_counting(last, given.step, element), (first,), "i", first if runs else None)
+    return Stepping(
+        _counting(last, given.step, element), (first,), "i", first if runs and given.place is None else None
+    )
 
 
 def _over_list(block: Block, source: Expr, type_: TypeCall, span: Span) -> Stepping:
     cons, nil = (constructor_named(block, "List", name) for name in ("Cons", "Nil"))
+    items = block.bind("items", source, span)
 
     def turn(side: Block, position: Sequence[Var], body: Body, end: End) -> Expr:
         head, tail = with_known_type(Var("head", type_.args[0])), with_known_type(Var("tail", type_))
         found = PatternConstructor(cons, (PatternVar(head), PatternVar(tail)))
+        if not is_number(type_.args[0]):
+            side.ownership.view(items, head)
         made = body(side.inside(), head, lambda: (tail,))
         return Match(position[0], (Clause(found, made), Clause(PatternConstructor(nil), end(side.inside()))))
 
-    return Stepping(turn, (block.bind("items", source, span),), "rest")
+    return Stepping(turn, (items,), "rest")

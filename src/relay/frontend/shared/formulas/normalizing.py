@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr, const
 from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import add, divide, multiply, subtract
@@ -18,13 +19,27 @@ def as_dtype(x: Expr, dtype: DType) -> Expr:
     return x if known_dtype(x) is dtype else cast(x, dtype)
 
 
+@frozen
+class Moments:
+    """The mean and the variance of elements over some axes, which have one entry, and the elements less their mean."""
+
+    mean: Expr
+    variance: Expr
+    centred: Expr
+
+
+def moments(x: Expr, axes: Sequence[int], dtype: DType) -> Moments:
+    """Those over `axes`, in the type that `dtype` is computed in."""
+    data = as_dtype(x, dtype.computation)
+    mean = reduce.mean(data, axes, keepdims=True)
+    centred = subtract(data, mean)
+    return Moments(mean, reduce.mean(multiply(centred, centred), axes, keepdims=True), centred)
+
+
 def standardized(x: Expr, axes: Sequence[int], epsilon: float, dtype: DType) -> Expr:
     """(x - mean) / √(variance + epsilon) over `axes`, computed in the type that `dtype` is computed in."""
-    wide = dtype.computation
-    data = as_dtype(x, wide)
-    centred = subtract(data, reduce.mean(data, axes, keepdims=True))
-    variance = reduce.mean(multiply(centred, centred), axes, keepdims=True)
-    return as_dtype(divide(centred, sqrt(add(variance, const(epsilon, wide)))), dtype)
+    found = moments(x, axes, dtype)
+    return as_dtype(divide(found.centred, sqrt(add(found.variance, const(epsilon, dtype.computation)))), dtype)
 
 
 def divided_by_root_mean_square(x: Expr, axes: Sequence[int], epsilon: float, dtype: DType) -> Expr:

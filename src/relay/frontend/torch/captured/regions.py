@@ -17,6 +17,7 @@ from relay.frontend.torch.captured.parts import parts_of
 from relay.frontend.torch.captured.survey import is_operator, unconverted
 from relay.frontend.torch.decided import is_tensor, outputs_of
 from relay.frontend.torch.graph import GraphImporter, Made
+from relay.frontend.torch.keys import RandomKey
 from relay.frontend.torch.package import torch_package
 from relay.frontend.torch.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.table import CONVERTERS
@@ -36,13 +37,14 @@ class Region:
     `numbers` are whole numbers, handed in as the first extent of an array without elements: so they are symbols of the
     program, whether it computes with them or has extents of them. `orders` tells for each
     output the order of its axes in memory, from the outermost, where it is not theirs. `operators` counts what it
-    computes."""
+    computes. A region that `is_random` takes a key after its inputs."""
 
     module: IRModule
     inputs: Sequence[int]
     numbers: frozenset[int]
     orders: Sequence[Sequence[int] | None]
     operators: int
+    is_random: bool
 
 
 @frozen(eq=False)
@@ -104,7 +106,8 @@ def _region(name: str, graph: fx.GraphModule) -> Region:
     builder = ProgramBuilder(findings)
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     symbols = named_symbols(placeholders)
-    importer = GraphImporter(name, builder, Extents(symbols), CONVERTERS)
+    key = RandomKey(builder)
+    importer = GraphImporter(name, builder, Extents(symbols), CONVERTERS, key)
     numbers = _numbers(placeholders)
     inputs: list[int] = []
     given: list[Made] = []
@@ -124,7 +127,7 @@ def _region(name: str, graph: fx.GraphModule) -> Region:
     module, _ = builder.finish(outputs)
     results: Any = graph.graph.output_node().args[0]
     orders = [_order(each.meta["val"]) for each in results]
-    return Region(module, inputs, frozenset(numbers), orders, sum(map(is_operator, graph.graph.nodes)))
+    return Region(module, inputs, frozenset(numbers), orders, sum(map(is_operator, graph.graph.nodes)), key.is_used)
 
 
 def _order(tensor: torch.Tensor) -> Sequence[int] | None:

@@ -14,6 +14,7 @@ from relay.frontend.shared.node import Unsupported
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.decided import decided_extents, is_tensor, outputs_of
 from relay.frontend.torch.graph import GraphImporter, Made
+from relay.frontend.torch.keys import RandomKey
 from relay.frontend.torch.symbols import Extents, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.ops.framework.build import symbol
@@ -40,7 +41,8 @@ class _Survey:
         self._symbols: dict[str, Any] = {}
         self._names = SymbolNames()
         self._extents = Extents(self._symbols)
-        self._graph = GraphImporter("captured graph", self._builder, self._extents, CONVERTERS)
+        key = RandomKey(self._builder)
+        self._graph = GraphImporter("captured graph", self._builder, self._extents, CONVERTERS, key)
 
     def run(self, graph: fx.GraphModule) -> dict[fx.Node, str]:
         values: dict[fx.Node, Made] = {}

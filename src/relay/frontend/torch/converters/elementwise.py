@@ -149,12 +149,6 @@ def _as_it_is(node: TorchNode) -> Result:
     return node.value(0)
 
 
-def _dropout(node: TorchNode) -> Result:
-    if node.flag("train"):
-        node.unsupported("in training: call model.eval() before it is exported")
-    return node.value(0)
-
-
 def _cast(node: TorchNode) -> Result:
     return node.operand()
 
@@ -241,8 +235,6 @@ ELEMENTWISE: tuple[Converter, ...] = (
         for name in ("clone", "alias", "detach", "lift_fresh_copy", "contiguous")
         for record in converters(name, _as_it_is)
     ),
-    *converters("dropout", _dropout, "p", "train"),
-    *converters("native_dropout", _dropout, "p", "train"),
     *converters("_to_copy", _cast, "dtype"),
     converter("prims.convert_element_type.default", _cast, "dtype"),
 )

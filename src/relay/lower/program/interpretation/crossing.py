@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.lower.program.interpretation.interpreter import Machine
-from relay.lower.program.interpretation.objects import Bytes, Object, Word
+from relay.lower.program.interpretation.objects import Bytes, Heap, Object, Word
 from relay.runtime.artefact.manifest import CellLabel, Label, TensorLabel
 from relay.runtime.artefact.value_types import (
     DataOf,
@@ -284,7 +284,7 @@ class Crossing:
                 made = word if word in self._shared else self._share(word, RefValue(None), type_)
                 return self._shared[made].ref
             case _ if isinstance(label, TensorLabel):
-                return _array(self.machine.heap.used(word), label)
+                return _array(self.machine.heap, word, label)
             case _:
                 return cell_value(label, fields)
 
@@ -307,7 +307,7 @@ def bytes_of(array: NDArray[Any] | np.generic) -> Bytes:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def _array(tensor: Object, label: TensorLabel) -> NDArray[Any]:
-    size = int(np.prod(tensor.shape, dtype=np.int64)) * label.dtype.item_bytes
-    data = cast("Bytes", tensor.data)
-    return data[:size].view(label.dtype.numpy).reshape(tensor.shape).copy()
+def _array(heap: Heap, word: Word, label: TensorLabel) -> NDArray[Any]:
+    data, shape = heap.data(word), heap.used(word).shape
+    size = int(np.prod(shape, dtype=np.int64)) * label.dtype.item_bytes
+    return data[:size].view(label.dtype.numpy).reshape(shape).copy()

@@ -7,7 +7,8 @@ places      lie inside constants and arena; nothing is read in the arena that is
             that are alive at once overlap, but for one that is written over another in its last use
 memory      that a tensor has over another is written when that is read no more (`overwriting_verifier`)
 devices     are called with what each parameter of a region is: an array of the host's, or a tensor on the device,
-            which nobody else reads or writes; regions keep rules of their own (`device_region_verifier`)
+            which nobody else reads or writes; regions keep rules of their own (`device_region_verifier`). Cells hold
+            and closures take tensors wherever those are: that one is where its register says, the interpreter checks
 flat code   runs one region on the addresses that it is given, and nothing else does
 words       are owned by one at a time, and given away or released on every path (`ownership_verifier`)
 """
@@ -38,8 +39,10 @@ from relay.lower.program.place import (
 )
 from relay.lower.program.procedure import (
     Block,
+    CallClosure,
     CallProcedure,
     Jump,
+    NewCell,
     NewClosure,
     NewConstant,
     NewTensor,
@@ -51,7 +54,9 @@ from relay.lower.program.procedure import (
     Release,
     Retain,
     Return,
+    StoreField,
     TailCall,
+    TailCallClosure,
     Terminator,
 )
 from relay.lower.program.program import Entry, Program
@@ -65,7 +70,10 @@ from relay.lower.program.verification.region_verifier import broken_arena
 MayOverwrite = Mapping[str, Sequence[int]]
 """The inputs, by position, that the result of a kernel may be written over."""
 
-_ANYWHERE = (Retain, Release, NewView, ReadExtent, RunRegion, CallProcedure, TailCall, Jump, Return)
+_ANYWHERE = (
+    Retain, Release, NewView, NewCell, NewClosure, StoreField, ReadExtent, RunRegion, CallProcedure, CallClosure,
+    TailCall, TailCallClosure, Jump, Return,
+)  # fmt: skip
 """What reads tensors wherever their data are: it only hands them on, or asks for their extents."""
 
 
@@ -224,6 +232,8 @@ class _Verifier:
                 self._call(block, instruction, procedure, arguments, _kinds(results))
             case NewClosure(procedure=procedure) if procedure not in self.procedures:
                 self._broken(block, instruction, f"there is no procedure @{procedure}")
+            case NewCell(fields=()):
+                self._broken(block, instruction, "what has no fields needs no cell")
             case NewConstant(place=place) if not _is_constant(self.program, place.offset_bytes):
                 self._broken(block, instruction, "it lies behind the constants")
             case NewTensor(output=int() as output) as new:

@@ -17,10 +17,11 @@ from relay.ir.expr import Op
 from relay.ir.types import TensorType
 from relay.ops.nn.conv import Conv2DAttributes
 from relay.targets.cpu.intrinsics.product_by_tiles import MOST_ROWS, NAME, STEP_WORDS, TILE_ROWS
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.matmul import prefetch_next_panel
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, even_tile, loops_as_read, product
 from relay.targets.cpu.schedules.register_tiles import packed_weight, tile_dtypes
+from relay.te.schedule.space import Decider
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 
@@ -133,8 +134,9 @@ class _Product:
 
 def _product_of(plan: Plan) -> _Product | None:
     for call, _ in plan.group.anchors:
-        data = call.args[0].checked_type
-        if isinstance(call.op, Op) and call.op.name in _PRODUCTS and isinstance(data, TensorType):
+        if isinstance(call.op, Op) and call.op.name in _PRODUCTS:
+            data = call.args[0].checked_type
+            assert isinstance(data, TensorType)
             return _Product(call.attrs if isinstance(call.attrs, Conv2DAttributes) else None, data)
     return None
 

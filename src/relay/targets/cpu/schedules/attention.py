@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from relay.base.frozen import frozen
 from relay.ops.nn.attention import AttentionAttributes
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.matmul import accumulate
 from relay.targets.cpu.schedules.plan import Plan, dividing_tile
 from relay.targets.cpu.schedules.reduction import in_lanes
 from relay.targets.cpu.schedules.register_tiles import most_rows
+from relay.te.schedule.space import Decider
 from relay.tir.buffer import Scope
 
 _KEYS, _PRODUCTS, _SCORES = "attention_keys", "attention_products", "attention_scores"

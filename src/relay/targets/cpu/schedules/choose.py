@@ -13,10 +13,11 @@ from relay.targets.cpu.schedules.amx import AMX
 from relay.targets.cpu.schedules.attention import ATTENTION
 from relay.targets.cpu.schedules.convolution.conv import CONVOLUTION, SEPARABLE
 from relay.targets.cpu.schedules.convolution.conv_nchw import CONVOLUTION_NCHW
+from relay.targets.cpu.schedules.convolution.weight_gradient import WEIGHT_GRADIENT
 from relay.targets.cpu.schedules.convolution.winograd import WINOGRAD
 from relay.targets.cpu.schedules.deep_product import DEEP_PRODUCT
 from relay.targets.cpu.schedules.elementwise import ELEMENTWISE
-from relay.targets.cpu.schedules.family import RULE, Family, Space
+from relay.targets.cpu.schedules.family import Family, KernelSpace
 from relay.targets.cpu.schedules.matmul import MATMUL
 from relay.targets.cpu.schedules.plain import PLAIN
 from relay.targets.cpu.schedules.plan import Plan
@@ -24,13 +25,15 @@ from relay.targets.cpu.schedules.reduction import REDUCTION
 from relay.targets.cpu.schedules.rows import REPEATED_ROW, ROWS
 from relay.targets.cpu.target import CpuTarget
 from relay.te.schedule.choice import Choice, Variant
+from relay.te.schedule.space import RULE
 from relay.te.schedule.step import Step
 
 OF_OPERATORS: tuple[Family[Any, Any], ...] = (PLAIN, ATTENTION, WINOGRAD)
 """Families of one operator each, whose stages they know by name."""
 
 OF_REDUCTIONS: tuple[Family[Any, Any], ...] = (
-    ELEMENTWISE, SEPARABLE, ROWS, AMX, DEEP_PRODUCT, MATMUL, CONVOLUTION, CONVOLUTION_NCHW, REPEATED_ROW, REDUCTION,
+    ELEMENTWISE, SEPARABLE, ROWS, AMX, DEEP_PRODUCT, MATMUL, CONVOLUTION, CONVOLUTION_NCHW, WEIGHT_GRADIENT,
+    REPEATED_ROW, REDUCTION,
 )  # fmt: skip
 """Families by the reductions of a group, those over the same elements taken together."""
 
@@ -41,7 +44,7 @@ def schedule_group(group: Group, target: CpuTarget) -> tuple[Step, ...]:
     return next(families).steps(plan)
 
 
-def space_of(group: Group, target: CpuTarget, family: str = "") -> Space:
+def space_of(group: Group, target: CpuTarget, family: str = "") -> KernelSpace:
     """What there is to decide about a group: the space of a family by name, or of the one that the model takes.
 
     Raises `RelayError` (`schedule-choice`) for a family that there is not, or that does not fit the group.

@@ -11,11 +11,12 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, Symbol, ceil_divide
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.matmul import accumulate, is_product, prefetch_panel
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, exceeds, product
 from relay.targets.cpu.schedules.register_tiles import decide_rows, most_rows, packed_weight
 from relay.te.schedule.choice import Condition
+from relay.te.schedule.space import Decider
 from relay.tir.buffer import Scope
 
 _ITEM_BYTES = 4

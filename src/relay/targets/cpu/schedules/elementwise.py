@@ -7,7 +7,7 @@ from relay.arith.expr import FloorDiv, IntExpr, free_symbols, linear_parts, mult
 from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.collapse import are_read_across, collapses
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.plan import Plan, exceeds, is_of_bytes, product
 from relay.targets.cpu.schedules.transposing import (
     Transposed,
@@ -16,6 +16,7 @@ from relay.targets.cpu.schedules.transposing import (
     transposed_loads,
 )
 from relay.te.operation import Compute, Reduction, body_values, loads_of, scalar_indices
+from relay.te.schedule.space import Decider
 from relay.te.state import Stage
 from relay.te.tensor import Axis
 from relay.tir.passes.vectorize_loops import MAXIMUM_LANES

@@ -1,70 +1,22 @@
 """Families of schedules: what there is to decide about a kernel, apart from the steps that follow from it.
 
-A family reads a group (`read`: formulas are inlined, which leaves no choice), decides, and builds. Its `decide` is
-written once, as a function that asks a `Decider` for one field after another: each time with the values that are
-possible after what was decided before, with the best by the model of the core, and with the reason. Who is asked makes
-the difference: the model takes the best of each field; a record has its own values followed; enumeration and mutation
-take others. None of them makes a step.
+A family reads a group (`read`: formulas are inlined, which leaves no choice), decides (`te.schedule.space` says how),
+and builds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from random import Random
-from typing import Any, Generic, TypeVar, cast
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
-from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.base.names.near_names import near_names
 from relay.targets.cpu.schedules.plan import Plan
-from relay.te.schedule.choice import Choice, Condition, Decision, Value
+from relay.te.schedule.choice import Choice, Condition
+from relay.te.schedule.space import Decider, Space
 from relay.te.schedule.step import Step
-
-RULE = "schedule-choice"
-"""Of the errors that say what is not possible in a choice."""
-
-_MOST_LISTED = 16
 
 Read = TypeVar("Read")
 Decided = TypeVar("Decided")
-V = TypeVar("V", bound=Value)
-
-
-@dataclass(slots=True)
-class Decider:
-    """Takes the best value of each field that `given` does not have; keeps what was decided, and what was possible.
-
-    `strict`: a given value that is not possible is refused; else the best stands in for it.
-    """
-
-    given: Mapping[str, Value] = field(default_factory=dict[str, Value])
-    strict: bool = False
-    decisions: list[Decision] = field(default_factory=list[Decision])
-    options: list[tuple[Value, ...]] = field(default_factory=list[tuple[Value, ...]])
-
-    def __call__(self, name: str, best: V, options: Sequence[V], reason: str) -> V:
-        """The value of field `name`: one of `options`, of which `best` is the model's, for `reason`."""
-        value: Any = self.given.get(name, best)
-        possible = type(value) is type(best) and (value == best or value in options)
-        if self.strict and not possible:
-            raise RelayError(
-                rule=RULE,
-                message=f"{name} = {value} is not possible",
-                expected="one of " + _listed((best, *options)),
-                found=str(value),
-                remedy=f"the model takes {best}: {reason}",
-            )
-        taken = cast(V, value) if possible else best
-        self.decisions.append(Decision(name, taken, reason if taken == best else f"not {best}: given"))
-        self.options.append(tuple(dict.fromkeys((best, *options))))
-        return taken
-
-
-def _listed(options: Sequence[Value]) -> str:
-    """Values in order; of many the first and the last."""
-    names = list(map(str, sorted(set(options), key=lambda value: (isinstance(value, str), value))))
-    return ", ".join(names if len(names) <= _MOST_LISTED else (*names[: _MOST_LISTED - 2], "…", names[-1]))
 
 
 @frozen(eq=False)
@@ -88,92 +40,25 @@ class Family(Generic[Read, Decided]):
         self.build(plan, read, self.decide(plan, read, Decider()))
         return plan.steps.steps
 
-    def space(self, plan: Plan) -> Space:
+    def space(self, plan: Plan) -> KernelSpace:
         """What there is to decide about a group."""
         read = self.read(plan)
-
-        def decided(decider: Decider) -> Decider:
-            self.decide(plan, read, decider)
-            return decider
 
         def built(decider: Decider) -> tuple[Step, ...]:
             own = plan.fork()
             self.build(own, read, self.decide(plan, read, decider))
             return own.steps.steps
 
-        return Space(self.name, self.when, decided, built)
+        return KernelSpace(self.name, self.when, lambda decider: self.decide(plan, read, decider), built)
 
 
 @frozen(eq=False)
-class Space:
-    """All choices that a family has for one group on one machine."""
+class KernelSpace(Space):
+    """All choices that a family has for one group on one machine; each has its steps."""
 
-    family: str
-    when: str
-    _decided: Callable[[Decider], Decider]
-    _built: Callable[[Decider], tuple[Step, ...]]
-
-    def model(self) -> Choice:
-        """The best by the model of the core."""
-        return self._choice(Decider())
-
-    def check(self, choice: Choice) -> Choice:
-        """`choice` with what it leaves open decided by the model.
-
-        Raises `RelayError` (`schedule-choice`) where it has a field, or a value, that this space has not.
-        """
-        decider = self._decided(Decider(choice.values, strict=True))
-        fields = [each.field for each in decider.decisions]
-        for name in choice.values:
-            if name not in fields:
-                raise RelayError(
-                    rule=RULE,
-                    message=f"{self.family} has no field {name} for this kernel",
-                    expected="one of " + ", ".join(fields) if fields else "no fields",
-                    found=name,
-                    remedy=near_names(name, fields),
-                )
-        return self._named(decider)
-
-    def choices(self) -> Iterator[Choice]:
-        """Every choice, the model's first."""
-        given: dict[str, Value] | None = {}
-        while given is not None:
-            decider = self._decided(Decider(given))
-            yield self._named(decider)
-            given = _next(decider)
-
-    def mutate(self, choice: Choice, random: Random) -> Choice:
-        """A neighbour of `choice`: one field has another value, and those that this makes impossible have the model's.
-        The same where nothing is left to decide."""
-        decider = self._decided(Decider(choice.values))
-        open_fields = [
-            (each, options) for each, options in zip(decider.decisions, decider.options, strict=True) if options[1:]
-        ]
-        if not open_fields:
-            return choice
-        changed, options = random.choice(open_fields)
-        other = random.choice([value for value in options if value != changed.value])
-        return self._choice(Decider({**choice.values, changed.field: other}))
+    built: Callable[[Decider], tuple[Step, ...]]
 
     def steps(self, choice: Choice) -> tuple[Step, ...]:
         """The schedule that a choice means. Raises what `check` raises."""
         self.check(choice)
-        return self._built(Decider(choice.values, strict=True))
-
-    def _choice(self, decider: Decider) -> Choice:
-        return self._named(self._decided(decider))
-
-    def _named(self, decider: Decider) -> Choice:
-        return Choice(self.family, tuple(decider.decisions), self.when)
-
-
-def _next(decider: Decider) -> dict[str, Value] | None:
-    """The values up to the last field that has a further option, with that; None behind the last choice."""
-    pairs = list(zip(decider.decisions, decider.options, strict=True))
-    while pairs:
-        last, options = pairs.pop()
-        position = options.index(last.value) + 1
-        if position < len(options):
-            return {**{each.field: each.value for each, _ in pairs}, last.field: options[position]}
-    return None
+        return self.built(Decider(choice.values, strict=True))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr, free_symbols
 from relay.base.frozen import frozen
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, exceeds, product
 from relay.targets.cpu.schedules.register_tiles import decide_rows, decide_width, packed_weight
 from relay.te.operation import body_values, loads_of, scalar_indices
+from relay.te.schedule.space import Decider
 from relay.tir.buffer import Buffer, Scope
 
 PRODUCTS = ("dense", "matmul", "batch_matmul")
@@ -35,12 +36,14 @@ class Product:
 
 @frozen
 class Tiles:
-    """The register tile, how many panels of weights are read side by side, and whether the second matrix is packed."""
+    """The register tile, how many panels of weights are read side by side, and whether the second matrix is packed, or
+    the rows of the first, which is transposed."""
 
     width: int
     rows: int
     panels: int
     packs: bool
+    packs_rows: bool = False
 
 
 def is_product(plan: Plan) -> bool:
@@ -79,11 +82,13 @@ def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
             "streams of weights that the core asks ahead for, and each thread has equally many",
         )  # fmt: skip
     matrix = _second_matrix(plan, found.acc)
-    packs = False
+    packs = packs_rows = False
     if matrix is not None and exceeds(count, rows) and exceeds(columns, width * panels):
+        pays, why = _pays_to_pack_rows(plan, found.acc, matrix, rows)
+        packs_rows = pick("packs_rows", pays, (False, True), why) if why else False
         pays, why = _pays_to_pack(plan, matrix, count)
-        packs = pick("packs", pays, (False, True), why)
-    return Tiles(width, rows, panels, packs)
+        packs = not packs_rows and pick("packs", pays, (False, True), why)
+    return Tiles(width, rows, panels, packs, packs_rows)
 
 
 def build(plan: Plan, found: Product, tiles: Tiles) -> None:
@@ -95,7 +100,7 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
     for loop in rows:
         row_outer, row = plan.tile(store, loop, tiles.rows)
         rows = [row]
-    outer = (*batch, *column_outer, *row_outer)
+    outer = (*batch, *row_outer, *column_outer) if tiles.packs_rows else (*batch, *column_outer, *row_outer)
     s.reorder(store, *outer, *rows, column)
     rate = plan.core.streamed_products if found.is_row else plan.core.tiled_products
     innermost = plan.parallelize(store, outer, plan.iterations(acc), rate)
@@ -108,9 +113,12 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
         _compute_rows(plan, stage, store, innermost, tiles.rows)
     for panel in column_outer:
         if tiles.packs and row_outer and panel in s.loops(store):
-            _pack_panel(plan, acc, store, panel)
+            _pack(plan, acc, store, panel, _second_matrix(plan, acc))
+    for tile in row_outer:
+        if tiles.packs_rows and tile in s.loops(store):
+            _pack(plan, acc, store, tile, _transposed_matrix(plan, acc))
     inner_sum = accumulate(plan, acc, plan.vector_lanes)
-    if column_outer and row_outer and not batch:
+    if column_outer and row_outer and not batch and not tiles.packs_rows:
         prefetch_panel(plan, acc, inner_sum, plan.output_name, column_outer[0])
     plan.unroll(store, rows)
     plan.vectorize_columns(store, column, plan.vector_lanes)
@@ -136,13 +144,13 @@ def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: in
             s.set_scope(stage, Scope.LOCAL)
 
 
-def _pack_panel(plan: Plan, acc: str, store: str, panel: str) -> None:
-    """Copy what a panel of columns reads of the second matrix, for all row tiles: its rows lie together then."""
+def _pack(plan: Plan, acc: str, store: str, loop: str, matrix: Buffer | None) -> None:
+    """Copy what an iteration of a loop reads of a matrix: a panel of columns of the second one for all row tiles, or a
+    tile of rows of the first one for all panels. What is read of it lies together then."""
     s = plan.steps
-    matrix = _second_matrix(plan, acc)
     assert matrix is not None
     copy = s.cache_read(s.state.name_of(matrix), Scope.GLOBAL, (acc,))
-    s.compute_at(copy, store, panel)
+    s.compute_at(copy, store, loop)
     _, lanes = plan.tile(copy, s.loops(copy)[-1], plan.vector_lanes)
     s.vectorize(copy, lanes)
 
@@ -156,6 +164,34 @@ def _second_matrix(plan: Plan, acc: str) -> Buffer | None:
         if is_input and scalar_indices(load)[-1] is column and load.buffer.shape[-1] == column.extent:
             return load.buffer
     return None
+
+
+def _transposed_matrix(plan: Plan, acc: str) -> Buffer | None:
+    """The input that a product reads along the rows of its result, which is transposed."""
+    operation = plan.compute(acc)
+    row = operation.axes[-2] if len(operation.axes) > 1 else None
+    for load in loads_of(body_values(operation.body)):
+        is_input = load.buffer in plan.group.inputs and load.indices
+        if is_input and scalar_indices(load)[-1] is row and row is not None and load.buffer.shape[-1] == row.extent:
+            return load.buffer
+    return None
+
+
+def _pays_to_pack_rows(plan: Plan, acc: str, second: Buffer, rows: int) -> tuple[bool, str]:
+    """Whether rows of a transposed first matrix lie so far apart in it that they share a few sets of the cache, and all
+    panels of the second one stay in the second-level cache meanwhile. No reason where it is not transposed."""
+    first = _transposed_matrix(plan, acc)
+    if first is None:
+        return False, ""
+    apart, size = product((first.shape[-1], first.dtype.item_bytes)), product(second.shape[-2:])
+    depth = second.shape[-2]
+    if not isinstance(apart, int) or not isinstance(size, int) or not isinstance(depth, int):
+        return False, "extents are not known"
+    if size * second.dtype.item_bytes > plan.core.l2_bytes // 2:
+        return False, "panels of the second matrix do not stay in the second-level cache"
+    if apart % plan.core.spread_bytes or depth * rows * first.dtype.item_bytes <= plan.core.way_bytes:
+        return False, "what a tile reads of the first matrix is few, or lies in all sets of the cache"
+    return True, "what a tile reads of the first matrix lies in few sets of the cache"
 
 
 def _pays_to_pack(plan: Plan, matrix: Buffer, rows: IntExpr) -> tuple[bool, str]:

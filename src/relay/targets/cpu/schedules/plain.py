@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.plan import Plan
 from relay.te.operation import Compute
+from relay.te.schedule.space import Decider
 
 
 def stays_as_written(plan: Plan) -> bool:

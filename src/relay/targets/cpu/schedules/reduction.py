@@ -10,7 +10,7 @@ from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
 from relay.base.frozen import frozen
 from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
 from relay.targets.cpu.schedules.plan import (
     Plan,
@@ -23,6 +23,7 @@ from relay.targets.cpu.schedules.plan import (
 )  # fmt: skip
 from relay.targets.cpu.schedules.row_blocks import convolution_shape, rows_of_block
 from relay.te.operation import Compute, Operation, body_values, loads_of, scalar_indices
+from relay.te.schedule.space import Decider
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
 

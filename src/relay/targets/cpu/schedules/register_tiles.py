@@ -15,9 +15,9 @@ from relay.ops.nn.winograd import WinogradAttributes
 from relay.targets.cpu.core import Core, core_of
 from relay.targets.cpu.emit.context import dot_instructions, float_dot_instructions
 from relay.targets.cpu.intrinsics.product_by_tiles import STEP_WORDS
-from relay.targets.cpu.schedules.family import Decider
 from relay.targets.cpu.schedules.plan import Plan, even_tile
 from relay.targets.cpu.target import CpuTarget
+from relay.te.schedule.space import Decider
 from relay.te.tensor import Tensor
 from relay.transform.algorithms.pack_dot_products import PackedDotProducts
 from relay.transform.framework.context import fitting_block

@@ -36,7 +36,7 @@ def convolution_shape(plan: Plan, acc: str) -> Shape:
     operation = plan.compute(acc)
     _, rows, columns, channels = (axis.extent for axis in operation.axes)
     attributes, _, data = convolution_of(plan)
-    taps = operation.reduce_axes[0].extent
+    taps = next(axis.extent for axis in operation.reduce_axes if axis.name == "rh")
     item = data.dtype.item_bytes
     return Shape(
         rows, columns, channels,

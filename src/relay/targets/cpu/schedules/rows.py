@@ -11,11 +11,12 @@ from __future__ import annotations
 from relay.arith.expr import FloorDiv, IntExpr, ceil_divide, free_symbols
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.elementwise import schedule_formula
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.matmul import PRODUCTS
 from relay.targets.cpu.schedules.plan import Plan, is_costly, is_reduction, product
 from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost, of_everything
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
+from relay.te.schedule.space import Decider
 from relay.te.state import Stage
 from relay.te.tensor import Axis
 from relay.tir.buffer import Scope

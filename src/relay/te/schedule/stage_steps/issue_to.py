@@ -1,4 +1,4 @@
-"""IssueTo: a stage is done by a queue."""
+"""IssueTo: a stage is done by a queue, as a whole or one iteration of a loop after another."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from dataclasses import replace
 
 from relay.base.frozen import frozen
 from relay.te.schedule.stage_steps.rewriting import compute_of
-from relay.te.state import State
+from relay.te.schedule.step import refused
+from relay.te.state import Stage, State
+from relay.tir.stmt import LoopKind
 
 
 @frozen
 class IssueTo:
-    """What the stage computes at its place is issued to `queue`, one of those that the target has. Lowering awaits it
-    where it is read, and before what it reads is written over.
+    """What the stage computes at its place is issued to `queue`, one of those that the target has; with a `loop`, what
+    each iteration of that computes, by itself. Lowering awaits it where it is read, as far as it is, and before what it
+    reads is written over.
 
     >>> from relay import te
     >>> from relay.tir.hierarchy import Hierarchy, Queue
@@ -52,8 +55,27 @@ class IssueTo:
 
     stage: str
     queue: str
+    loop: str = ""
 
     def apply(self, state: State) -> State:
         stage = state.stage(self.stage)
         compute_of(stage, "issue")
-        return state.with_stage(replace(stage, queue=state.hierarchy.queue(self.queue).name))
+        issued = replace(stage, queue=state.hierarchy.queue(self.queue).name, issued_at=self.loop)
+        check_issued_loop(issued)
+        return state.with_stage(issued)
+
+
+def check_issued_loop(stage: Stage) -> None:
+    """Raises `RelayError`: `schedule-unknown-loop`; `schedule-refused`, where iterations of the loop that is issued, or
+    of one around it, run side by side."""
+    if not stage.issued_at:
+        return
+    for loop in stage.loops[: stage.position(stage.issued_at) + 1]:
+        if loop.kind in (LoopKind.VECTORIZED, LoopKind.PARALLEL):
+            raise refused(
+                f"cannot issue `{stage.name}` to {stage.queue} at loop `{stage.issued_at}`: "
+                f"the iterations of `{loop.name}` run side by side",
+                expected=f"`{loop.name}` as a loop whose iterations follow each other",
+                found=f"a {loop.kind} loop",
+                remedy="issue it at a loop outside, or the stage as a whole",
+            )

@@ -24,7 +24,7 @@ from relay.targets.cpu.emit.text import FunctionText
 from relay.tir.buffer import Buffer
 from relay.tir.expr import ValueVar
 from relay.tir.stmt import For
-from relay.tir.traversal import values_in_index
+from relay.tir.traversal import values_in_index, walk_statement
 
 EmitBody = Callable[[Emitter, For, Symbol | None, str, str], None]
 _RANGE = "i64 %begin, i64 %end, ptr %scratch"
@@ -147,10 +147,13 @@ def _grain(e: Emitter, loop: For, count: str) -> str:
     """The least number of iterations that a thread gets: all of them where the call has too little work to share, if
     its extents tell how much there is: not where values that are found inside do."""
     stated = dict(loop.annotations).get("grain")
+    if stated is not None:
+        return str(stated)
+    if all(isinstance(each.extent, int) for each in walk_statement(loop) if isinstance(each, For)):
+        return "1"
     work = work_of(loop)
-    is_told = free_symbols(work) <= e.symbols.keys() and not values_in_index(work)
-    if stated is not None or isinstance(work, int) or not is_told:
-        return str(stated or 1)
+    if isinstance(work, int) or not free_symbols(work) <= e.symbols.keys() or values_in_index(work):
+        return "1"
     shortest = SHORTEST_PARALLEL_NANOSECONDS * PARTS_OF_A_NANOSECOND
     short = e.function.op(f"icmp slt i64 {emit_index(e, work)}, {shortest}")
     return e.function.op(f"select i1 {short}, i64 {count}, i64 1")

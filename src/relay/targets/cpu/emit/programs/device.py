@@ -34,6 +34,7 @@ from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, slot_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.kernels.value import emit_value
+from relay.targets.cpu.emit.programs.device_tensors import BUFFER_OFFSET_BYTES
 from relay.targets.cpu.emit.programs.words import at
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 
@@ -263,7 +264,8 @@ class _RegionText:
         """The buffers of a submission, those of the program still to be filled in."""
         buffers = text.alloca(16 * (FIRST_ARGUMENT + len(self._buffers)), alignment=16)
         for number, position in enumerate(self._buffers.values(), start=FIRST_ARGUMENT):
-            buffer = text.impure(f"load {_BUFFER}, ptr %array{position}, align 8")
+            slot = at(text, f"%array{position}", BUFFER_OFFSET_BYTES)
+            buffer = text.impure(f"load {_BUFFER}, ptr {slot}, align 8")
             text.effect(f"store {_BUFFER} {buffer}, ptr {at(text, buffers, 16 * number)}, align 8")
         return buffers
 

@@ -161,6 +161,8 @@ def _guarded(
     result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({passed})")
     slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {RESULT_OFFSET_BYTES}")
     text.effect(f"store i64 {result}, ptr {slot}")
+    if on_devices:
+        emit_sweep(text)
     text.effect("ret i32 0")
     return text
 

@@ -58,7 +58,7 @@ from relay.runtime.values.heap import (
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.kernels.value import emit_value
-from relay.targets.cpu.emit.programs.device_tensors import TENSOR_BYTES, emit_drop, emit_tensor, tensors_on_devices
+from relay.targets.cpu.emit.programs.device_tensors import TENSOR_BYTES, emit_tensor
 from relay.targets.cpu.emit.programs.frame import (
     FlatFrame,
     Frame,
@@ -106,7 +106,6 @@ class _ProcedureText:
     def __init__(self, procedure: Procedure, e: Emitter, frame: Frame, devices: Sequence[Device]) -> None:
         self.procedure = procedure
         self.devices = devices
-        self.on_devices = tensors_on_devices(procedure) if devices else frozenset[Register]()
         self.text = e.function
         self.e = e
         self.frame = frame
@@ -183,8 +182,6 @@ class _ProcedureText:
             case Retain(value):
                 text.effect(f"call void @relay_heap_retain(i64 {name(value)})")
             case Release(value):
-                if value in self.on_devices:
-                    emit_drop(text, value)
                 text.effect(f"call void @relay_heap_release(ptr %heap, i64 {name(value)})")
             case Box() | Unbox() | ScalarConstant() | ComputeScalar():
                 self._scalar(instruction)
@@ -318,8 +315,8 @@ class _ProcedureText:
     def _new_tensor_on_device(self, new: NewTensor, device: Device) -> None:
         text = self.text
         size = bounded(self.e, new.shape, emit_index(self.e, new.size_bytes))
-        made = f"call ptr @relay_heap_tensor(ptr %heap, i64 {TENSOR_BYTES}, i64 {len(new.shape)}, i32 {new.label})"
-        self._extents(self._object(new.result, made), new.shape)
+        room = f"ptr %heap, i64 {TENSOR_BYTES}, i64 {len(new.shape)}, i32 {new.label}"
+        self._extents(self._object(new.result, f"call ptr @relay_heap_tensor_elsewhere({room})"), new.shape)
         status = emit_tensor(text, data_address(text, new.result), self.devices.index(device), size)
         failed, fine = text.label("failed"), text.label("fine")
         text.branch(text.impure(f"icmp ne i32 {status}, 0"), failed, fine)

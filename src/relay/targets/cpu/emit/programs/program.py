@@ -8,7 +8,7 @@ from relay.lower.program.program import Program
 from relay.targets.cpu.emit.context import Machine
 from relay.targets.cpu.emit.kernels.kernel import emit_kernel_function
 from relay.targets.cpu.emit.programs.device import devices_of, emit_device_regions
-from relay.targets.cpu.emit.programs.device_tensors import has_tensors_on_devices
+from relay.targets.cpu.emit.programs.device_tensors import makes_tensors_on_devices
 from relay.targets.cpu.emit.programs.entry import emit_flat_entry
 from relay.targets.cpu.emit.programs.frame import procedure_symbol
 from relay.targets.cpu.emit.programs.heap_entry import emit_heap_entry
@@ -31,7 +31,7 @@ def emit_program(program: Program, target: CpuTarget) -> str:
     deep = any(entry.deep for entry in entries)
     if program.uses_heap:
         module.functions.append(heap_text(target, deep))
-    on_devices = bool(program.device_regions) and has_tensors_on_devices(program)
+    on_devices = bool(program.device_regions) and makes_tensors_on_devices(program)
     if program.device_regions:
         module.functions.append(device_text(on_devices))
         emit_device_regions(program, machine, module)

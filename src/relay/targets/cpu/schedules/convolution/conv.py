@@ -19,13 +19,14 @@ from relay.lower.kernels.group import Group
 from relay.ops.nn.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.convolution.convolutions import decide_convolution
 from relay.targets.cpu.schedules.convolution.windows import layout_of_channels
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, maps_of, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
 from relay.targets.cpu.schedules.reduction import ChannelTiles, channels_in_tiles, decide_channel_tiles
 from relay.targets.cpu.schedules.register_tiles import decide_width, most_rows, packed_weight
 from relay.targets.cpu.schedules.row_blocks import Shape, convolution_of, convolution_shape, rows_of_block, weights_fit
+from relay.te.schedule.space import Decider
 from relay.tir.buffer import Scope
 
 _ITEM_BYTES = 4
@@ -54,7 +55,8 @@ class Convolution:
 class Tiles:
     """A register tile is `rows` × `columns` pixels of `width` channels. `block` rows of the result, or columns of one
     row, are computed together; 0: all. `spread`: pixels are put further apart. `parts`: sums are taken in parts of the
-    window. `depthwise`: the tiles of a depthwise convolution in front."""
+    window. `images`: how many whole images are in a tile, and all of them pass over a panel before the next; 0: each
+    image passes over all panels. `depthwise`: the tiles of a depthwise convolution in front."""
 
     width: int
     spread: bool
@@ -62,6 +64,7 @@ class Tiles:
     rows: int
     block: int
     parts: bool
+    images: int
     depthwise: ChannelTiles | None
 
 
@@ -117,13 +120,17 @@ def decide(plan: Plan, found: Convolution, pick: Decider) -> Tiles:
     step, extent = (columns, shape.columns) if found.is_row else (rows, shape.rows)
     cuts = range(step, extent, step)[:_MOST_BLOCKS] if isinstance(extent, int) else ()
     block = pick("block", block, (0, *cuts), reason)
-    can, best, reason = _takes_parts(plan, shape, width, block)
+    can, best, reason = _takes_parts(plan, found, width, block)
     parts = pick("parts", best, (False, True) if can else (), reason)
+    images = 0
+    if not block and not parts:
+        best, options, reason = _images(plan, found, rows * columns, pixels)
+        images = pick("images", best, options, reason) if options else 0
     depthwise = None
     if found.depthwise:
         sums, stage = found.depthwise
         depthwise = decide_channel_tiles(plan, sums, stage, (), pick, "depthwise_")
-    return Tiles(width, spread, columns, rows, block, parts, depthwise)
+    return Tiles(width, spread, columns, rows, block, parts, images, depthwise)
 
 
 def build(plan: Plan, found: Convolution, tiles: Tiles) -> None:
@@ -146,6 +153,10 @@ def build(plan: Plan, found: Convolution, tiles: Tiles) -> None:
     if transposes:
         vector, tile[-1] = tile[-1], vector
     blocks, inside = (batch, *row_block), (*channel_outer, *row_outer, *column_outer)
+    if tiles.images:
+        image_outer, image = plan.tile(store, batch, tiles.images) if tiles.images > 1 else ((batch,), "")
+        tile = [image, *tile] if image else tile
+        blocks, inside = (), (*channel_outer, *image_outer, *row_outer, *column_outer)
     s.reorder(store, *blocks, *inside, *tile, vector)
     work = plan.iterations(acc)
     if row_block:
@@ -209,14 +220,30 @@ def _block(plan: Plan, found: Convolution, rows: int, columns: int, spread: bool
     return block, "what a block reads takes half of the second-level cache, and threads have equal shares"
 
 
-def _takes_parts(plan: Plan, shape: Shape, width: int, block: int) -> tuple[bool, bool, str]:
+def _images(plan: Plan, found: Convolution, tile: int, pixels: int) -> tuple[int, range, str]:
+    """How many images a tile of so many pixels of one takes, of at most `pixels`; what it may take, and why. Nothing
+    where weights stay in the second-level cache, or the data of all images do not: weights are read for each then."""
+    shape, batch = found.shape, plan.extent(found.store, found.loops[0])
+    data = product((batch, shape.rows, shape.row_bytes, shape.stride_down))
+    if not isinstance(batch, int) or not isinstance(data, int) or batch == 1 or found.depthwise:
+        return 0, range(0), ""
+    if weights_fit(plan, shape) or data > plan.core.l2_bytes // 2:
+        return 0, range(0), ""
+    whole = tile == product((shape.rows, shape.columns))
+    most = pixels // tile if whole else 1
+    reason = "all images pass over a panel of weights, which are too many for the second-level cache"
+    return even_tile(batch, most), range(most + 1), reason
+
+
+def _takes_parts(plan: Plan, found: Convolution, width: int, block: int) -> tuple[bool, bool, str]:
     """Whether sums may be taken in parts: those of a panel over a block are few enough to be kept meanwhile. Whether
     it is worth it, and why: one panel of weights and the next would crowd the data of a block out of the cache."""
+    shape, (first, *_) = found.shape, plan.compute(found.acc).reduce_axes
     sums = product((block or shape.rows, shape.columns, width * _ITEM_BYTES))
     panel = product((width, shape.weight_bytes))
-    can = shape.taps_down > 1 and isinstance(sums, int) and sums <= plan.core.stack_bytes
+    can = first.name == "rh" and shape.taps_down > 1 and isinstance(sums, int) and sums <= plan.core.stack_bytes
     if not can:
-        return False, False, "the window is one row, or sums of a block are many"
+        return False, False, "the window is one row, or not what is summed over first, or sums of a block are many"
     large = isinstance(panel, int) and panel > plan.core.l2_bytes // 4
     return (
         can,
@@ -253,7 +280,7 @@ def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
     """The shape of a convolution of one row, transposed: blocks are of columns then."""
     operation = plan.compute(acc)
     attributes, _, data = convolution_of(plan)
-    taps = operation.reduce_axes[1].extent
+    taps = next(axis.extent for axis in operation.reduce_axes if axis.name == "rw")
     return Shape(
         shape.columns, 1, shape.channels,
         (taps - 1) * attributes.dilation[1] + 1 if isinstance(taps, int) else 1,

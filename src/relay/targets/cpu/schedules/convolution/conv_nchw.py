@@ -17,11 +17,12 @@ from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.core import core_of
 from relay.targets.cpu.schedules.convolution.convolutions import decide_convolution
 from relay.targets.cpu.schedules.convolution.windows import layout_of_channels
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.padding import pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, product
 from relay.targets.cpu.schedules.reduction import LARGEST_NCHW_WINDOW
 from relay.targets.cpu.target import CpuTarget
+from relay.te.schedule.space import Decider
 from relay.transform.framework.context import ConvolutionWeights, fitting_block
 
 

@@ -11,9 +11,9 @@ from relay.ir.types import TensorType
 from relay.ops.framework.layouts import parse_layout
 from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.nn.winograd import TAPS, WinogradAttributes, algorithm_name
-from relay.targets.cpu.schedules.family import Decider
 from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.winograd_model import WinogradModel
+from relay.te.schedule.space import Decider
 
 _CHANNELS_LAST = "NHWC"
 _OTHERS = "minimal filtering is for 3×3 windows at stride 1 over NHWC, of known extents, in float32"

@@ -15,13 +15,14 @@ from relay.base.frozen import frozen
 from relay.ops.nn.winograd import MINIMAL, WinogradAttributes
 from relay.targets.cpu.schedules.convolution.convolutions import decide_convolution
 from relay.targets.cpu.schedules.elementwise import schedule_formula
-from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, even_tile, largest_share, least, product
 from relay.targets.cpu.schedules.register_tiles import decide_width, most_rows, packed_weight
 from relay.targets.cpu.schedules.rows import schedule_apart
 from relay.te.operation import Compute, scalar_indices
+from relay.te.schedule.space import Decider
 from relay.tir.buffer import Scope
 from relay.tir.expr import Load
 

@@ -1,18 +1,34 @@
 // Tensors on devices. On the heap of a call they are tensors like others, whose data are a `device_tensor`.
 //
-// What is released in the course of a call gives its memory back at once; what a call that fails leaves behind is found
-// in a list.
+// Memory is given back with the last use of a tensor, whoever held that; what a call leaves behind is found in a list.
 
 #include "device/slot.h"
 #include "heap/object.h"
 #include "linkage.h"
 
 struct device_tensor {
+    struct elsewhere elsewhere;
     struct relay_buffer buffer;
     const struct relay_device *table;
     struct device_tensor *next, **previous; // of the call's
 };
-_Static_assert(sizeof(struct device_tensor) == 40, "emitted code makes room for it");
+_Static_assert(offsetof(struct device_tensor, buffer) == 8, "emitted code reads it there");
+_Static_assert(sizeof(struct device_tensor) == 48, "emitted code makes room for it");
+
+RELAY_HELPER void release_memory(const struct device_tensor *tensor)
+{
+    if (tensor->buffer.memory)
+        tensor->table->release(tensor->table->context, tensor->buffer.memory);
+}
+
+RELAY_OUTLINED void relay_device_give_back(struct elsewhere *dead)
+{
+    struct device_tensor *tensor = (struct device_tensor *)dead;
+    release_memory(tensor);
+    *tensor->previous = tensor->next;
+    if (tensor->next)
+        tensor->next->previous = tensor->previous;
+}
 
 // Give a tensor memory of the device, and put it on the list. Gives 0, or the status that ends the call.
 RELAY_PART_OF_PROGRAM int32_t relay_device_tensor(
@@ -24,38 +40,17 @@ RELAY_PART_OF_PROGRAM int32_t relay_device_tensor(
     relay_handle memory = bytes ? table->allocate(table->context, bytes) : 0;
     if (bytes && !memory)
         return DEVICE_FAILED;
-    *tensor = (struct device_tensor){{memory, bytes}, table, *list, list};
+    *tensor = (struct device_tensor){{relay_device_give_back}, {memory, bytes}, table, *list, list};
     if (*list)
         (*list)->previous = &tensor->next;
     *list = tensor;
     return 0;
 }
 
-RELAY_HELPER void give_back(const struct device_tensor *tensor)
-{
-    if (tensor->buffer.memory)
-        tensor->table->release(tensor->table->context, tensor->buffer.memory);
-}
-
-// A tensor, or a view of one, is released next: if that was the last use of its memory, give it back.
-RELAY_PART_OF_PROGRAM void relay_device_drop(word value)
-{
-    const struct tensor *tensor = (const struct tensor *)value;
-    while (tensor->count == 1 && !is_immediate(tensor->owner))
-        tensor = (const struct tensor *)tensor->owner;
-    if (tensor->count != 1)
-        return;
-    struct device_tensor *dead = tensor->data;
-    give_back(dead);
-    *dead->previous = dead->next;
-    if (dead->next)
-        dead->next->previous = dead->previous;
-}
-
-// Give back the memory of all tensors of a call.
+// Give back the memory of all tensors that a call leaves: that failed, or whose refs are in cycles.
 RELAY_PART_OF_PROGRAM void relay_device_sweep(struct device_tensor **list)
 {
     for (const struct device_tensor *each = *list; each; each = each->next)
-        give_back(each);
+        release_memory(each);
     *list = 0;
 }

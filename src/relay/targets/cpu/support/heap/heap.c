@@ -151,7 +151,16 @@ RELAY_INLINED struct tensor *relay_heap_tensor(struct heap *heap, uint64_t bytes
     return tensor;
 }
 
-// The same, its data in the caller's memory for a result, where that has this size and nothing was made there before.
+// A tensor whose data are elsewhere. The caller makes a `struct elsewhere` of the `bytes`, and fills in the extents.
+RELAY_INLINED struct tensor *relay_heap_tensor_elsewhere(
+    struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label)
+{
+    struct tensor *tensor = relay_heap_tensor(heap, bytes, rank, label);
+    ((struct object *)tensor)->field_count = 0;
+    return tensor;
+}
+
+// A tensor whose data are in the caller's memory for a result, where that has this size and nothing was made there before.
 RELAY_INLINED struct tensor *relay_heap_tensor_at(
     struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label, uint64_t output)
 {
@@ -212,10 +221,14 @@ RELAY_HELPER _Bool is_last_release(struct object *object)
     return --object->count == 0;
 }
 
-// Release the fields of a dead object. Those that die of it join the list of the dead.
+// Release what a dead object owns. Those that die of it join the list of the dead.
 RELAY_HELPER struct object *release_fields(struct object *dead, struct object *list)
 {
     uint64_t count = dead->field_count;
+    if (count == 0) {
+        struct elsewhere *data = ((struct tensor *)dead)->data;
+        data->give_back(data);
+    }
     for (uint64_t i = 0; i < count; i++) {
         word field = dead->fields[i];
         if (!is_immediate(field) && is_last_release(object_of(field))) {

@@ -46,6 +46,11 @@ _Static_assert(offsetof(struct tensor, owner) == offsetof(struct object, fields)
 _Static_assert(offsetof(struct tensor, data) == 32, "layout of tensors");
 _Static_assert(offsetof(struct tensor, extents) == 40, "layout of tensors");
 
+// What `data` of a tensor is that has no field: its data are elsewhere, and this gives them back.
+struct elsewhere {
+    void (*give_back)(struct elsewhere *itself);
+};
+
 enum { OWN_DATA = 1, ANOTHERS_DATA = 3 }; // the tensor itself; the caller, or the constants: nobody may write them
 
 static inline _Bool is_immediate(word value)

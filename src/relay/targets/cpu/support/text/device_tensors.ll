@@ -22,22 +22,24 @@ cond.end:
 if.end6:
   %cond33 = phi i64 [ %call, %cond.end ], [ 0, %if.end ]
   %3 = load ptr, ptr %list, align 8
-  store i64 %cond33, ptr %tensor, align 8
+  store ptr @relay_device_give_back, ptr %tensor, align 8
   %.compoundliteral.sroa.2.0..sroa_idx = getelementptr inbounds nuw i8, ptr %tensor, i64 8
-  store i64 %bytes, ptr %.compoundliteral.sroa.2.0..sroa_idx, align 8
+  store i64 %cond33, ptr %.compoundliteral.sroa.2.0..sroa_idx, align 8
   %.compoundliteral.sroa.3.0..sroa_idx = getelementptr inbounds nuw i8, ptr %tensor, i64 16
-  store ptr %0, ptr %.compoundliteral.sroa.3.0..sroa_idx, align 8
+  store i64 %bytes, ptr %.compoundliteral.sroa.3.0..sroa_idx, align 8
   %.compoundliteral.sroa.4.0..sroa_idx = getelementptr inbounds nuw i8, ptr %tensor, i64 24
-  store ptr %3, ptr %.compoundliteral.sroa.4.0..sroa_idx, align 8
+  store ptr %0, ptr %.compoundliteral.sroa.4.0..sroa_idx, align 8
   %.compoundliteral.sroa.5.0..sroa_idx = getelementptr inbounds nuw i8, ptr %tensor, i64 32
-  store ptr %list, ptr %.compoundliteral.sroa.5.0..sroa_idx, align 8
+  store ptr %3, ptr %.compoundliteral.sroa.5.0..sroa_idx, align 8
+  %.compoundliteral.sroa.6.0..sroa_idx = getelementptr inbounds nuw i8, ptr %tensor, i64 40
+  store ptr %list, ptr %.compoundliteral.sroa.6.0..sroa_idx, align 8
   %4 = load ptr, ptr %list, align 8
   %tobool10.not = icmp eq ptr %4, null
   br i1 %tobool10.not, label %if.end14, label %if.then11
 
 if.then11:
-  %previous13 = getelementptr inbounds nuw i8, ptr %4, i64 32
-  store ptr %.compoundliteral.sroa.4.0..sroa_idx, ptr %previous13, align 8
+  %previous13 = getelementptr inbounds nuw i8, ptr %4, i64 40
+  store ptr %.compoundliteral.sroa.5.0..sroa_idx, ptr %previous13, align 8
   br label %if.end14
 
 if.end14:
@@ -49,57 +51,39 @@ cleanup15:
   ret i32 %retval.1
 }
 
-define internal void @relay_device_drop(i64 %value) nounwind {
+define internal void @relay_device_give_back(ptr readonly captures(none) %dead) noinline nounwind {
 entry:
-  br label %while.cond
-
-while.cond:
-  %tensor.0.in = phi i64 [ %value, %entry ], [ %1, %land.rhs ]
-  %tensor.0 = inttoptr i64 %tensor.0.in to ptr
-  %0 = load i64, ptr %tensor.0, align 8
-  %cmp = icmp eq i64 %0, 1
-  br i1 %cmp, label %land.rhs, label %cleanup
-
-land.rhs:
-  %owner = getelementptr inbounds nuw i8, ptr %tensor.0, i64 24
-  %1 = load i64, ptr %owner, align 8
-  %and.i = and i64 %1, 1
-  %tobool.i.not = icmp eq i64 %and.i, 0
-  br i1 %tobool.i.not, label %while.cond, label %if.end
-
-if.end:
-  %data = getelementptr inbounds nuw i8, ptr %tensor.0, i64 32
-  %2 = load ptr, ptr %data, align 8
-  %3 = load i64, ptr %2, align 8
-  %tobool.not.i = icmp eq i64 %3, 0
-  br i1 %tobool.not.i, label %give_back.exit, label %if.then.i
+  %buffer.i = getelementptr inbounds nuw i8, ptr %dead, i64 8
+  %0 = load i64, ptr %buffer.i, align 8
+  %tobool.not.i = icmp eq i64 %0, 0
+  br i1 %tobool.not.i, label %release_memory.exit, label %if.then.i
 
 if.then.i:
-  %table.i = getelementptr inbounds nuw i8, ptr %2, i64 16
-  %4 = load ptr, ptr %table.i, align 8
-  %release.i = getelementptr inbounds nuw i8, ptr %4, i64 24
-  %5 = load ptr, ptr %release.i, align 8
-  %context.i = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %6 = load ptr, ptr %context.i, align 8
-  tail call void %5(ptr %6, i64 %3) nounwind
-  br label %give_back.exit
+  %table.i = getelementptr inbounds nuw i8, ptr %dead, i64 24
+  %1 = load ptr, ptr %table.i, align 8
+  %release.i = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %2 = load ptr, ptr %release.i, align 8
+  %context.i = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %3 = load ptr, ptr %context.i, align 8
+  tail call void %2(ptr %3, i64 %0) nounwind
+  br label %release_memory.exit
 
-give_back.exit:
-  %next = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %7 = load ptr, ptr %next, align 8
-  %previous = getelementptr inbounds nuw i8, ptr %2, i64 32
-  %8 = load ptr, ptr %previous, align 8
-  store ptr %7, ptr %8, align 8
-  %tobool.not = icmp eq ptr %7, null
-  br i1 %tobool.not, label %cleanup, label %if.then5
+release_memory.exit:
+  %next = getelementptr inbounds nuw i8, ptr %dead, i64 32
+  %4 = load ptr, ptr %next, align 8
+  %previous = getelementptr inbounds nuw i8, ptr %dead, i64 40
+  %5 = load ptr, ptr %previous, align 8
+  store ptr %4, ptr %5, align 8
+  %tobool.not = icmp eq ptr %4, null
+  br i1 %tobool.not, label %if.end, label %if.then
 
-if.then5:
-  %9 = load ptr, ptr %previous, align 8
-  %previous8 = getelementptr inbounds nuw i8, ptr %7, i64 32
-  store ptr %9, ptr %previous8, align 8
-  br label %cleanup
+if.then:
+  %6 = load ptr, ptr %previous, align 8
+  %previous4 = getelementptr inbounds nuw i8, ptr %4, i64 40
+  store ptr %6, ptr %previous4, align 8
+  br label %if.end
 
-cleanup:
+if.end:
   ret void
 }
 
@@ -114,23 +98,24 @@ for.cond.cleanup:
   ret void
 
 for.body:
-  %each.06 = phi ptr [ %each.0, %give_back.exit ], [ %each.04, %entry ]
-  %0 = load i64, ptr %each.06, align 8
+  %each.06 = phi ptr [ %each.0, %release_memory.exit ], [ %each.04, %entry ]
+  %buffer.i = getelementptr inbounds nuw i8, ptr %each.06, i64 8
+  %0 = load i64, ptr %buffer.i, align 8
   %tobool.not.i = icmp eq i64 %0, 0
-  br i1 %tobool.not.i, label %give_back.exit, label %if.then.i
+  br i1 %tobool.not.i, label %release_memory.exit, label %if.then.i
 
 if.then.i:
-  %table.i = getelementptr inbounds nuw i8, ptr %each.06, i64 16
+  %table.i = getelementptr inbounds nuw i8, ptr %each.06, i64 24
   %1 = load ptr, ptr %table.i, align 8
   %release.i = getelementptr inbounds nuw i8, ptr %1, i64 24
   %2 = load ptr, ptr %release.i, align 8
   %context.i = getelementptr inbounds nuw i8, ptr %1, i64 8
   %3 = load ptr, ptr %context.i, align 8
   tail call void %2(ptr %3, i64 %0) nounwind
-  br label %give_back.exit
+  br label %release_memory.exit
 
-give_back.exit:
-  %next = getelementptr inbounds nuw i8, ptr %each.06, i64 24
+release_memory.exit:
+  %next = getelementptr inbounds nuw i8, ptr %each.06, i64 32
   %each.0 = load ptr, ptr %next, align 8
   %tobool.not = icmp eq ptr %each.0, null
   br i1 %tobool.not, label %for.cond.cleanup, label %for.body

@@ -216,6 +216,70 @@ relay_heap_new.exit:
   ret ptr %object.0.i
 }
 
+define internal noundef ptr @relay_heap_tensor_elsewhere(ptr %heap, i64 %bytes, i64 %rank, i32 %label) alwaysinline nounwind {
+entry:
+  %cmp.i = icmp ult i64 %bytes, 64
+  %conv.neg.i = select i1 %cmp.i, i64 -16, i64 -64
+  %conv.i = select i1 %cmp.i, i64 16, i64 64
+  %mul.i = shl i64 %rank, 3
+  %add1.i = add i64 %mul.i, 39
+  %sub.i = add i64 %add1.i, %conv.i
+  %and.i = and i64 %sub.i, %conv.neg.i
+  %add3.i = add i64 %and.i, %bytes
+  %cmp.i10.i = icmp ult i64 %add3.i, 1025
+  br i1 %cmp.i10.i, label %if.then.i11.i, label %if.end.i.i
+
+if.then.i11.i:
+  %sub.i.i = add nuw nsw i64 %add3.i, 63
+  %div8.i.i = lshr i64 %sub.i.i, 6
+  br label %class_of.exit.i
+
+if.end.i.i:
+  %sub1.i.i = add i64 %add3.i, -1
+  %0 = tail call range(i64 0, 65) i64 @llvm.ctlz.i64(i64 %sub1.i.i, i1 true)
+  %sub2.i.i = sub nuw nsw i64 70, %0
+  %cond.i.i = tail call i64 @llvm.umin.i64(i64 %sub2.i.i, i64 47)
+  br label %class_of.exit.i
+
+class_of.exit.i:
+  %retval.0.i.i = phi i64 [ %div8.i.i, %if.then.i11.i ], [ %cond.i.i, %if.end.i.i ]
+  %free_blocks.i.i = getelementptr inbounds nuw i8, ptr %heap, i64 64
+  %arrayidx.i.i = getelementptr inbounds nuw ptr, ptr %free_blocks.i.i, i64 %retval.0.i.i
+  %1 = load ptr, ptr %arrayidx.i.i, align 8
+  %cmp.i.i = icmp eq ptr %1, null
+  br i1 %cmp.i.i, label %if.then.i.i, label %if.else.i.i
+
+if.then.i.i:
+  %call1.i.i = tail call fastcc ptr @relay_heap_more(ptr nonnull %heap, i64 %retval.0.i.i)
+  br label %relay_heap_tensor.exit
+
+if.else.i.i:
+  %2 = load ptr, ptr %1, align 8
+  store ptr %2, ptr %arrayidx.i.i, align 8
+  br label %relay_heap_tensor.exit
+
+relay_heap_tensor.exit:
+  %object.0.i.i = phi ptr [ %call1.i.i, %if.then.i.i ], [ %1, %if.else.i.i ]
+  store i64 1, ptr %object.0.i.i, align 8
+  %3 = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 8
+  store i32 %label, ptr %3, align 8
+  %field_count5.i.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 12
+  store i32 1, ptr %field_count5.i.i, align 4
+  %block_class6.i.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 16
+  store i64 %retval.0.i.i, ptr %block_class6.i.i, align 8
+  %alive.i.i = getelementptr inbounds nuw i8, ptr %heap, i64 40
+  %4 = load i64, ptr %alive.i.i, align 8
+  %inc.i.i = add nsw i64 %4, 1
+  store i64 %inc.i.i, ptr %alive.i.i, align 8
+  %owner.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 24
+  store i64 1, ptr %owner.i, align 8
+  %add.ptr.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 %and.i
+  %data.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 32
+  store ptr %add.ptr.i, ptr %data.i, align 8
+  store i32 0, ptr %field_count5.i.i, align 4
+  ret ptr %object.0.i.i
+}
+
 define internal noundef ptr @relay_heap_tensor_at(ptr %heap, i64 %bytes, i64 %rank, i32 %label, i64 %output) alwaysinline nounwind {
 entry:
   %outputs = getelementptr inbounds nuw i8, ptr %heap, i64 952
@@ -709,50 +773,57 @@ while.body:
   %field_count.i = getelementptr inbounds nuw i8, ptr %object.addr.010, i64 12
   %1 = load i32, ptr %field_count.i, align 4
   %conv.i = zext i32 %1 to i64
-  %cmp.i7.not = icmp eq i32 %1, 0
-  br i1 %cmp.i7.not, label %release_fields.exit, label %for.body.i.lr.ph
+  %cmp.i = icmp eq i32 %1, 0
+  br i1 %cmp.i, label %if.end.i.thread, label %for.body.i.lr.ph
+
+if.end.i.thread:
+  %data2.i = getelementptr inbounds nuw i8, ptr %object.addr.010, i64 32
+  %2 = load ptr, ptr %data2.i, align 8
+  %3 = load ptr, ptr %2, align 8
+  tail call void %3(ptr nonnull %2) nounwind
+  br label %release_fields.exit
 
 for.body.i.lr.ph:
   %fields.i = getelementptr inbounds nuw i8, ptr %object.addr.010, i64 24
   br label %for.body.i
 
 for.body.i:
-  %list.addr.0.i9 = phi ptr [ %0, %for.body.i.lr.ph ], [ %list.addr.1.i, %if.end.i ]
-  %i.0.i8 = phi i64 [ 0, %for.body.i.lr.ph ], [ %inc.i, %if.end.i ]
+  %list.addr.0.i9 = phi ptr [ %0, %for.body.i.lr.ph ], [ %list.addr.1.i, %if.end11.i ]
+  %i.0.i8 = phi i64 [ 0, %for.body.i.lr.ph ], [ %inc.i, %if.end11.i ]
   %arrayidx.i = getelementptr inbounds nuw i64, ptr %fields.i, i64 %i.0.i8
-  %2 = load i64, ptr %arrayidx.i, align 8
-  %and.i = and i64 %2, 1
+  %4 = load i64, ptr %arrayidx.i, align 8
+  %and.i = and i64 %4, 1
   %tobool.i.not = icmp eq i64 %and.i, 0
-  br i1 %tobool.i.not, label %land.lhs.true.i, label %if.end.i
+  br i1 %tobool.i.not, label %land.lhs.true.i, label %if.end11.i
 
 land.lhs.true.i:
-  %3 = inttoptr i64 %2 to ptr
-  %4 = load i64, ptr %3, align 8
-  %dec.i.i = add nsw i64 %4, -1
-  store i64 %dec.i.i, ptr %3, align 8
+  %5 = inttoptr i64 %4 to ptr
+  %6 = load i64, ptr %5, align 8
+  %dec.i.i = add nsw i64 %6, -1
+  store i64 %dec.i.i, ptr %5, align 8
   %cmp.i.i = icmp eq i64 %dec.i.i, 0
-  br i1 %cmp.i.i, label %if.then.i, label %if.end.i
+  br i1 %cmp.i.i, label %if.then8.i, label %if.end11.i
 
-if.then.i:
-  store ptr %list.addr.0.i9, ptr %3, align 8
-  br label %if.end.i
+if.then8.i:
+  store ptr %list.addr.0.i9, ptr %5, align 8
+  br label %if.end11.i
 
-if.end.i:
-  %list.addr.1.i = phi ptr [ %list.addr.0.i9, %for.body.i ], [ %3, %if.then.i ], [ %list.addr.0.i9, %land.lhs.true.i ]
+if.end11.i:
+  %list.addr.1.i = phi ptr [ %list.addr.0.i9, %for.body.i ], [ %5, %if.then8.i ], [ %list.addr.0.i9, %land.lhs.true.i ]
   %inc.i = add nuw nsw i64 %i.0.i8, 1
   %exitcond.not = icmp eq i64 %inc.i, %conv.i
   br i1 %exitcond.not, label %release_fields.exit, label %for.body.i
 
 release_fields.exit:
-  %list.addr.0.i.lcssa = phi ptr [ %0, %while.body ], [ %list.addr.1.i, %if.end.i ]
+  %list.addr.0.i.lcssa = phi ptr [ %0, %if.end.i.thread ], [ %list.addr.1.i, %if.end11.i ]
   %block_class.i = getelementptr inbounds nuw i8, ptr %object.addr.010, i64 16
-  %5 = load i64, ptr %block_class.i, align 8
-  %arrayidx.i6 = getelementptr inbounds nuw ptr, ptr %free_blocks.i, i64 %5
-  %6 = load ptr, ptr %arrayidx.i6, align 8
-  store ptr %6, ptr %object.addr.010, align 8
+  %7 = load i64, ptr %block_class.i, align 8
+  %arrayidx.i6 = getelementptr inbounds nuw ptr, ptr %free_blocks.i, i64 %7
+  %8 = load ptr, ptr %arrayidx.i6, align 8
+  store ptr %8, ptr %object.addr.010, align 8
   store ptr %object.addr.010, ptr %arrayidx.i6, align 8
-  %7 = load i64, ptr %alive, align 8
-  %dec = add nsw i64 %7, -1
+  %9 = load i64, ptr %alive, align 8
+  %dec = add nsw i64 %9, -1
   store i64 %dec, ptr %alive, align 8
   %cmp.not = icmp eq ptr %list.addr.0.i.lcssa, null
   br i1 %cmp.not, label %while.end, label %while.body

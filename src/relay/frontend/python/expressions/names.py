@@ -1,0 +1,115 @@
+"""What is read: constants, names, attributes, and parts by index; and what `:=` names."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import operator
+from typing import Any
+
+from relay.base.diagnostics import RelayError
+from relay.frontend.python import dispatch
+from relay.frontend.python.block import Block, Unset, is_expr
+from relay.frontend.python.callables import Method
+from relay.frontend.python.library.indexing import extent_of, index_list, index_tensor, size_of
+from relay.frontend.python.library.numpy_arrays import MORE_METHODS
+from relay.frontend.python.library.numpy_functions import METHODS
+from relay.frontend.python.library.sequences import sliced
+from relay.frontend.python.ownership import changes_in_place
+from relay.frontend.python.places.targets import assign
+from relay.frontend.python.records import field_of, record_of
+from relay.frontend.python.source import refusal
+from relay.frontend.python.values import as_expr, holds_expr, is_list, is_number, items, known_now
+from relay.ir.expr import RefRead, TupleGetItem
+from relay.ir.types import RefType, TensorType, TupleType
+
+
+def constant(block: Block, node: ast.Constant) -> Any:  # noqa: ARG001
+    return node.value
+
+
+def name(block: Block, node: ast.Name) -> Any:
+    """What a variable is worth; or what stands outside the function under that name."""
+    value = block.names[node.id] if node.id in block.names else _outside(block, node)
+    if isinstance(value, Unset):
+        as_expr(block, value, block.span(node))
+    return value
+
+
+def _outside(block: Block, node: ast.Name) -> Any:
+    try:
+        return block.definition.find(node.id)
+    except KeyError:
+        if hasattr(builtins, node.id):
+            return getattr(builtins, node.id)
+    raise RelayError(rule="unknown-name", message=f"the name `{node.id}` is not known here", span=block.span(node))
+
+
+def attribute(block: Block, node: ast.Attribute) -> Any:
+    owner, span = dispatch.operand(block, node.value), block.span(node)
+    if not is_expr(owner):
+        part = known_now(span, getattr, owner, node.attr)
+        return block.ownership.view(owner, part) if changes_in_place(part) or is_expr(part) else part
+    type_ = block.type_of(owner)
+    match type_, node.attr:
+        case RefType(), "value":
+            return RefRead(owner, span=span)
+        case TensorType(), "shape":
+            return tuple(extent_of(block, owner, extent, axis) for axis, extent in enumerate(type_.shape))
+        case TensorType(), "ndim":
+            return len(type_.shape)
+        case TensorType(), "size":
+            return size_of(block, owner, span)
+        case TensorType(), "dtype":
+            return type_.dtype.numpy
+        case TensorType(), "T":
+            return block.ownership.view(owner, block.bind("turned", METHODS["transpose"](owner), span))
+        case _ if record_of(block, type_) is not None:
+            return field_of(block, owner, node.attr, span)
+        case _ if node.attr in MORE_METHODS or node.attr in ("dot", "tolist") or is_list(type_):
+            return Method(owner, node.attr)
+        case _:
+            raise RelayError(
+                rule="unknown-attribute", message=f"a value of type {type_} has no `{node.attr}`", span=span,
+                remedy="call an operator of relay on it; take data apart with `match`",
+            )  # fmt: skip
+
+
+def named(block: Block, node: ast.NamedExpr) -> Any:
+    """`name := value`, which is the value."""
+    value = dispatch.expr(block, node.value)
+    assign(block, node.target, value)
+    return block.names[node.target.id]
+
+
+def subscript(block: Block, node: ast.Subscript) -> Any:
+    """`owner[index]` of a tensor, a list or a tuple. Raises `RelayError` (rule `bad-index`)."""
+    owner, index, span = dispatch.operand(block, node.value), dispatch.index(block, node.slice), block.span(node)
+    view = block.ownership.view
+    if not is_expr(owner):
+        if not holds_expr((index,)):
+            part = known_now(span, operator.getitem, owner, index)
+            if isinstance(index, slice):  # another list with the same elements
+                block.ownership.share_parts(part)
+            return view(owner, part) if changes_in_place(part) or is_expr(part) else part
+        if isinstance(owner, dict):
+            raise refusal(span, "a dict that is asked for a key which the program computes",
+                          "use a list, or compare with each key")  # fmt: skip
+        owner = as_expr(block, owner, span)
+    type_ = block.type_of(owner)
+    if isinstance(type_, TensorType):
+        part = block.bind("part", index_tensor(block, owner, type_, index, span), span)
+        return view(owner, part) if getattr(block.type_of(part), "shape", ()) else part
+    if is_list(type_) and isinstance(index, slice):
+        return sliced(block, owner, index, span)
+    if is_list(type_):
+        part = block.bind("part", index_list(block, owner, index, span), span)
+        return part if is_number(block.type_of(part)) else view(owner, part)
+    if isinstance(type_, TupleType) and isinstance(index, slice):
+        return known_now(span, operator.getitem, tuple(items(block, owner, span) or ()), index)
+    if isinstance(type_, TupleType) and type(index) is int and -len(type_.fields) <= index < len(type_.fields):
+        return TupleGetItem(owner, index % len(type_.fields), span=span)
+    raise RelayError(
+        rule="bad-index", message=f"a value of type {type_} cannot be indexed so", span=span,
+        expected="a tensor, a list, or a tuple at a place known now",
+    )  # fmt: skip

@@ -1,0 +1,232 @@
+"""Calls: of values, of methods of values, of constructors, and of Python's own functions and NumPy's."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from relay.base.arguments import described
+from relay.base.diagnostics import RelayError
+from relay.base.span import Span
+from relay.frontend.python import dispatch
+from relay.frontend.python.arguments import Arguments
+from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.callables import Counted, Method, Together, ref
+from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
+from relay.frontend.python.expressions.operators import combined
+from relay.frontend.python.functions import transformed
+from relay.frontend.python.library.arithmetic import as_operand
+from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
+from relay.frontend.python.library.list_arrays import to_list
+from relay.frontend.python.library.math_functions import MATH
+from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
+from relay.frontend.python.library.numpy_functions import NUMPY, VIEWS
+from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
+from relay.frontend.python.library.sequences import LIST_METHODS
+from relay.frontend.python.library.spellings import MODULES, as_numpy
+from relay.frontend.python.library.unpacking import spread
+from relay.frontend.python.notation import PLAIN
+from relay.frontend.python.places.changes import change, changes
+from relay.frontend.python.records import replaced
+from relay.frontend.python.source import refusal
+from relay.frontend.python.tuples import is_named_tuple
+from relay.frontend.python.values import KNOWN, STATIC, as_expr, holds_expr, is_list, known_now
+from relay.ir.expr import Call, Expr, RefCreate
+from relay.ir.types import FuncType, TensorType
+from relay.ops.framework.build import is_builder
+from relay.ops.transformations import meant_by
+
+
+def called(block: Block, node: ast.Call) -> Any:
+    if changes(block, node):
+        return change(block, node)
+    callee, span = dispatch.expr(block, node.func), block.span(node)
+    value = dispatch.read if _only_reads(callee) else dispatch.expr
+    positional = spread(block, node.args, value)
+    named: dict[str, Any] = {}
+    for each in node.keywords:
+        worth = value(block, each.value)
+        if each.arg is None and not isinstance(worth, dict):
+            raise refusal(span, "`**` of what is no dict known now", "give the arguments by name")
+        given = {each.arg: worth} if each.arg is not None else cast("dict[str, Any]", worth)
+        if twice := given.keys() & named.keys():
+            raise RelayError(rule="arity", message=f"the argument `{min(twice)}` is given twice", span=span)
+        named |= given
+    return dispatch.call(block, callee, Arguments(positional, named, span))
+
+
+def _only_reads(callee: Any) -> bool:
+    """Whether what is called keeps no array or list that it is given."""
+    if isinstance(callee, Method):
+        return True
+    module = str(getattr(callee, "__module__", ""))
+    return not any(callee is each for each in (ref, zip, enumerate, reversed)) and (
+        (module.startswith("relay.") and inspect.isfunction(callee))
+        or module in MODULES
+        or module.split(".")[0] in ("numpy", "builtins")
+    )
+
+
+def call_value(block: Block, callee: Expr, arguments: Arguments) -> Any:
+    """A function that is a value of the program."""
+    type_, given, span = block.type_of(callee), arguments.positional, arguments.span
+    if not isinstance(type_, FuncType):
+        raise RelayError(rule="not-a-function", message=f"a value of type {type_} is called", span=span)
+    if arguments.named or len(given) != len(type_.arg_types):
+        raise RelayError(
+            rule="arity", message="a function that is a value is called with other arguments than it has",
+            span=span, expected=f"{len(type_.arg_types)}, by position", remedy="give all of them, in order",
+            found=", ".join([f"{len(given)} by position", *arguments.named]),
+        )  # fmt: skip
+    pairs = zip(given, type_.arg_types, strict=True)
+    made = Call(callee, tuple(dispatch.as_argument(block, value, span, each) for value, each in pairs), span=span)
+    return block.named(block.session.forms.get(callee), made, span)
+
+
+def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
+    owner, name, span = callee.owner, f"`.{callee.name}`", arguments.span
+    type_ = block.type_of(owner)
+    if callee.name in LIST_METHODS and is_list(type_):
+        given = Arguments([block, span, owner, *arguments.positional], arguments.named, span)
+        return block.ownership.own(_applied(block, LIST_METHODS[callee.name], name, given))
+    if is_list(type_):
+        raise refusal(span, f"{name} of a list here", "change a variable; a list has index, count and copy")
+    if callee.name == "tolist":
+        return block.ownership.own(to_list(block, owner, span))
+    if callee.name == "dot":
+        return _applied(block, BUILTINS[np.dot], name, Arguments([block, span, owner, *arguments.positional], {}, span))
+    if callee.name == "item" and not cast("TensorType", type_).shape:
+        return owner
+    if not cast("TensorType", type_).shape:
+        raise refusal(span, f"{name} of a number", "write the operator: round(x), abs(x), float(n)")
+    given = Arguments([owner, *arguments.positional], arguments.named, span)
+    made = _applied(block, MORE_METHODS[callee.name], name, given)
+    return _made_of(block, callee.name in VIEWS, owner, made, span)
+
+
+def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
+    """A constructor of a data type; or a class of Python's, which is a function like others."""
+    if is_named_tuple(callee):
+        return known_now(arguments.span, callee, *arguments.positional, **arguments.named)
+    if not issubclass(callee, DataInstance):
+        return call_python(block, callee, arguments)
+    constructor, span = constructor_of(callee, block.session.types), arguments.span
+    order = field_names(callee)
+    values = {**dict(zip(order, arguments.positional, strict=False)), **arguments.named}
+    if len(arguments.values) != len(order) or values.keys() != set(order):
+        raise RelayError(
+            rule="arity", message=f"`{constructor.name_hint}` is given {len(arguments.values)} fields",
+            span=span, expected=", ".join(order) or "none",
+        )  # fmt: skip
+    fields = zip(order, constructor.inputs, strict=True)
+    return Call(constructor, tuple(as_expr(block, values[name], span, type_) for name, type_ in fields), span=span)
+
+
+def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
+    """A function that Python, NumPy (by the name of another library too) or relay has: computed now where all is known,
+    else by what stands for it."""
+    callee, arguments = as_numpy(callee, arguments)
+    given, span, own = arguments.positional, arguments.span, block.ownership.own
+    transformation = meant_by(callee)
+    if transformation is not None:
+        return transformed.transform(transformation, arguments)
+    name = f"`{callee.__name__}`" if hasattr(callee, "__name__") else described(callee)
+    known = callee if _has_hash(callee) else None  # what has none is in no table
+    if known in OF_SEQUENCES:
+        return OF_SEQUENCES[known](block, callee, arguments)
+    if callee is ref and len(given) == 1 and not arguments.named:
+        return RefCreate(as_expr(block, given[0], span), span=span)
+    if callee is dataclasses.replace and given and is_expr(given[0]):
+        return replaced(block, given[0], arguments.named, span)
+    of = getattr(callee, "__self__", None)
+    if isinstance(of, list) and callee.__name__ in LIST_METHODS and holds_expr((of, *given)):
+        call = Arguments([block, span, cast("list[Any]", of), *given], arguments.named, span)
+        return own(_applied(block, LIST_METHODS[callee.__name__], name, call))
+    if isinstance(of, list | dict):
+        block.ownership.share_parts(of)
+    if callee is dataclasses.replace or isinstance(of, tuple | dict | str):
+        found = known_now(span, callee, *given, **arguments.named)  # of a value of Python, whose parts may be any
+        return list(found) if isinstance(found, KNOWN) and not isinstance(found, tuple | dict | str) else found
+    if not holds_expr(arguments.values) and not any(isinstance(each, Counted | Together) for each in given):
+        return own(_computed_now(callee, arguments))
+    with_block = BUILTINS.get(known) or MATH.get(known)
+    if with_block is not None:
+        return own(_applied(block, with_block, name, Arguments([block, span, *given], arguments.named, span)))
+    if known in OPERATORS and len(given) == 2:
+        left, right = given
+        return own(combined(block, OPERATORS[known], left, right, span))
+    if isinstance(callee, type) and callee is dict and len(given) == 1 and isinstance(given[0], dict):
+        block.ownership.share_parts(given[0])
+        return own({**cast("dict[Any, Any]", given[0]), **arguments.named})
+    function = MORE_OF_NUMPY.get(known) or ARRAYS_OF_NUMPY.get(known) or NUMPY.get(known)
+    if function is not None:
+        made = _applied(block, function, name, arguments)
+        return _made_of(block, callee.__name__ in VIEWS, given[0] if given else None, made, span)
+    if is_builder(callee):
+        return own(callee(*given, **arguments.named))
+    raise refusal(
+        span, f"the call of {name}", "call an operator of relay, or decorate the function with @relay.function"
+    )
+
+
+OPERATORS: Mapping[Any, ast.operator] = {
+    STATIC[kind]: kind()
+    for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr, ast.BitXor)
+}
+"""The functions of `operator` that are operators of two numbers."""
+
+
+def _has_hash(value: object) -> bool:
+    return isinstance(value, Hashable)
+
+
+def _applied(block: Block, function: Callable[..., Any], name: str, arguments: Arguments) -> Any:
+    """An operator's function on arguments whose types are known. Raises `RelayError` (rule `python-subset`) for
+    arguments that it does not have."""
+    span = arguments.span
+    try:
+        inspect.signature(function).bind(*arguments.positional, **arguments.named)
+    except TypeError as error:
+        raise RelayError(
+            rule="python-subset", message=f"{name} cannot be called so in a program", span=span, found=str(error),
+            remedy="leave that argument out, and write what it does with other operators",
+        ) from error  # fmt: skip
+    named = {key: _typed(block, each, span) for key, each in arguments.named.items()}
+    return function(*(_typed(block, each, span) for each in arguments.positional), **named)
+
+
+def _typed(block: Block, value: Any, span: Span) -> Any:
+    """An argument of an operator's function: expressions have types, and arrays are expressions."""
+    if isinstance(value, list | tuple):
+        parts = [_typed(block, each, span) for each in cast("Sequence[Any]", value)]
+        return parts if isinstance(value, list) else tuple(parts)
+    if is_expr(value):
+        block.type_of(value)
+        return value
+    return as_operand(block, value, span) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _made_of(block: Block, is_view: bool, owner: Any, made: Any, span: Span) -> Any:
+    """The result of a function on arrays: a new one, or a view of its first argument."""
+    return block.ownership.view(owner, block.bind("view", made, span)) if is_view else block.ownership.own(made)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is `int`, `float` or `bool`, which are 32-bit numbers in a program."""
+    return isinstance(value, type) and value in PLAIN
+
+
+def _computed_now(callee: Any, arguments: Arguments) -> Any:
+    """What Python gives; arrays that NumPy makes of 64-bit numbers unless it is told are of 32 bits in a program."""
+    result = known_now(arguments.span, callee, *arguments.positional, **arguments.named)
+    told = any(isinstance(each, type | np.dtype | str) for each in arguments.values if not _is_plain(each))
+    of_numpy = getattr(callee, "__module__", "") == "numpy" or isinstance(getattr(callee, "__self__", None), np.ndarray)
+    if isinstance(result, np.ndarray) and not told and of_numpy:
+        made = cast("np.ndarray[Any, Any]", result)
+        return made.astype({"float64": np.float32, "int64": np.int32}.get(made.dtype.name, made.dtype))
+    return result

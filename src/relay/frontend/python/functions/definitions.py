@@ -1,0 +1,131 @@
+"""Decorated functions, which become functions of the program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from relay.base.diagnostics import RelayError
+from relay.base.span import Span, reading
+from relay.frontend.python import dispatch
+from relay.frontend.python.arguments import Arguments, bound, defaults_of, fixed, parameters_of_source
+from relay.frontend.python.block import Block, Definition, Forms
+from relay.frontend.python.callables import PythonFunction
+from relay.frontend.python.functions.templates import body, scope
+from relay.frontend.python.session import Session
+from relay.frontend.python.source import read_source
+from relay.frontend.python.subset import check_subset
+from relay.frontend.python.tuples import Form, common, form_of_annotation
+from relay.frontend.python.values import annotation_of, meaning
+from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
+from relay.ir.types import FuncType, Type
+from relay.ops.framework.build import with_known_type
+
+
+def begin(
+    session: Session, forms: Forms, function: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Definition, ast.FunctionDef]:
+    """A definition that is about to be read. Raises `RelayError` (rule `python-subset`) for what is outside."""
+    source = read_source(function)
+    assert isinstance(source.tree, ast.FunctionDef)
+    check_subset(source, source.tree.body)
+    return Definition(source, _finder(function, around), session, forms), source.tree
+
+
+def define(session: Session, forms: Forms, function: PythonFunction) -> GlobalVar:
+    """Read a decorated function into the session, if it was not yet."""
+    if function in session.names:
+        return session.names[function]
+    name = session.name(function, function.__name__)
+    definition, tree = begin(session, forms, function.definition, function.around)
+    arguments = [each.argument for each in fixed(parameters_of_source(definition.source), definition.source.span)]
+    params, result, form = signature(definition, arguments, tree, function.definition)
+    if form is not None:
+        session.forms[name] = form
+    if result is not None:
+        type_ = FuncType(tuple(map(session.type_of, params)), result)
+        session.standing[name] = with_known_type(Var(name.name_hint, type_))
+        if form is not None:
+            session.forms[session.standing[name]] = form
+    given: list[Form | None] = []
+    made = body(scope(Block(definition, {}), tree, params, {}), tree.body, result, given)
+    if name not in session.forms and (form := common(given)) is not None:
+        session.forms[name] = form
+    session.finish(name, Function(params, made, result, span=definition.source.span(tree)))
+    return name
+
+
+def signature(
+    definition: Definition, arguments: Sequence[ast.arg], tree: ast.FunctionDef, function: Callable[..., Any]
+) -> tuple[tuple[Var, ...], Type | None, Form | None]:
+    """The parameters and the result of a definition, by its annotations: as Python evaluated them, or else here."""
+    params: list[Var] = []
+    variables: dict[Any, Any] = {}
+    evaluated = {name: each for name, each in function.__annotations__.items() if not isinstance(each, str)}
+
+    def meant(stands_for: str, annotation: ast.expr) -> tuple[Type, Form | None]:
+        value = evaluated[stands_for] if stands_for in evaluated else annotation_of(definition, annotation)
+        return meaning(definition, value, annotation, variables), form_of_annotation(value)
+
+    for argument in arguments:
+        span = definition.source.span(argument)
+        if argument.annotation is None:
+            raise RelayError(
+                rule="needs-annotation", message=f"the parameter `{argument.arg}` of `{tree.name}` has no type",
+                span=span, remedy=f'annotate it: {argument.arg}: relay.Tensor[("n", 784), "float32"]',
+            )  # fmt: skip
+        type_, form = meant(argument.arg, argument.annotation)
+        params.append(with_known_type(Var(argument.arg, type_, span=span)))
+        if form is not None:
+            definition.session.forms[params[-1]] = form
+    result, form = (None, None) if tree.returns is None else meant("return", tree.returns)
+    return tuple(params), result, form
+
+
+def call_function(block: Block, callee: PythonFunction, arguments: Arguments) -> Any:
+    """A call of another decorated function."""
+    target = function_value(block, callee, arguments.span)
+    given = bound(
+        f"`{callee.__name__}`", parameters_of_source(read_source(callee.definition)), defaults_of(callee.definition),
+        arguments,
+    )  # fmt: skip
+    type_ = block.type_of(target)
+    wanted = type_.arg_types if isinstance(type_, FuncType) else [None] * len(given)
+    pairs = zip(given.values(), wanted, strict=True)
+    values = tuple(dispatch.as_argument(block, value, arguments.span, each) for value, each in pairs)
+    return block.named(block.session.forms.get(target), Call(target, values, span=arguments.span), arguments.span)
+
+
+def function_value(block: Block, callee: PythonFunction, span: Span, wanted: Type | None = None) -> Expr:  # noqa: ARG001
+    """A decorated function as a value: its name, or what stands for it while it is read."""
+    session = block.session
+    with reading(span):
+        name = define(session, block.definition.forms, callee)
+    session.called[name] += 1
+    if name in session.functions:
+        return name
+    standing = session.standing.get(name)
+    if standing is None:
+        raise RelayError(
+            rule="needs-annotation", message=f"`{callee.__name__}` is recursive and does not say what it returns",
+            span=span, remedy=f"annotate it: def {callee.__name__}(...) -> ...:",
+        )  # fmt: skip
+    return standing
+
+
+def _finder(function: Callable[..., Any], around: Mapping[str, Any]) -> Callable[[str], Any]:
+    """What names outside a function are worth: those of the functions around it, then those of its file."""
+    code = function.__code__
+    cells: Mapping[str, Any] = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+
+    def find(name: str) -> Any:
+        if name in cells:
+            try:
+                return cells[name].cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        return around[name] if name in around else function.__globals__[name]
+
+    return find

@@ -1,0 +1,205 @@
+"""Nested functions: their body in place where they are called, closures where they are values, local functions of the
+program where they call themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from relay.base.diagnostics import RelayError
+from relay.base.span import Span
+from relay.frontend.python import dispatch
+from relay.frontend.python.arguments import Arguments, bound, default_nodes, fixed, parameters_of
+from relay.frontend.python.assigned import changed_lists, leaves_early, local_names
+from relay.frontend.python.block import Block, Exits, Unset
+from relay.frontend.python.callables import LocalFunction, Model, Template
+from relay.frontend.python.source import refusal
+from relay.frontend.python.tuples import Form, common, form_of, form_of_annotation
+from relay.frontend.python.values import annotation_of, as_expr, meaning
+from relay.ir.expr import Expr, Function, Var
+from relay.ir.types import FuncType, Type
+from relay.ops.framework.build import with_known_type
+
+
+def template(block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:
+    """A function that is defined here. Its defaults are computed now, as Python does."""
+    defaults = {name: dispatch.expr(block, each) for name, each in default_nodes(node.args).items()}
+    for each in defaults.values():  # every call that does not give one has it
+        block.ownership.share(each)
+    parameters = parameters_of(node.args)
+    own = {*local_names(node), *(each.name for each in parameters)}
+    for call, name in changed_lists(node):
+        if name not in own and name in block.names:
+            raise refusal(block.span(call), f"a change of `{name}`, a variable of the function around this one",
+                          "return what is to be added, and add it there")  # fmt: skip
+    return Template(node, block, parameters, defaults)
+
+
+def define_template(block: Block, node: ast.FunctionDef) -> None:
+    """`def` among statements."""
+    block.names[node.name] = template(block, node)
+
+
+def body(
+    block: Block, statements: Sequence[ast.stmt], result: Type | None, found: list[Form | None] | None = None
+) -> Expr:
+    """The body of a function, `block` being its scope, as one expression. `found` gathers the forms of its results."""
+
+    def give(end: Block, value: Any, span: Span) -> Expr:
+        if found is not None:
+            found.append(form_of(value))
+        return end.closed(dispatch.as_argument(end, value, span, result))
+
+    first = block.span(statements[0])
+    return dispatch.run(block, statements, Exits(lambda end: give(end, None if result else (), first), give))
+
+
+def call_template(block: Block, callee: Template, arguments: Arguments) -> Any:
+    given = bound(callee.name, callee.parameters, callee.defaults, arguments)
+    if calls_itself(block, callee):
+        function = _recursive(block, callee)
+        return dispatch.call(block, function, Arguments(list(given.values()), {}, arguments.span))
+    inlining = block.session.inlining
+    if len(inlining) > _DEEPEST:
+        raise RelayError(
+            rule="nested-calls", message=f"calls of functions inside one another do not end: {callee.name} is one",
+            span=arguments.span, remedy="give a function that calls itself a name and annotations, with `def`",
+        )  # fmt: skip
+    inlining.append(callee)
+    try:
+        return inline(block, callee, given)
+    finally:
+        inlining.pop()
+
+
+_DEEPEST = 24
+"""Calls that are put in place inside one another. Functions that get at themselves as arguments do not end."""
+
+
+def calls_itself(block: Block, value: Template) -> bool:
+    """Whether a function gets at itself by the names of functions around it, and by theirs."""
+    seen: list[Template] = []
+    waiting = _mentioned(block, value)
+    while waiting:
+        each = waiting.pop()
+        if each is value:
+            return True
+        if each not in seen:
+            seen.append(each)
+            waiting += _mentioned(block, each)
+    return False
+
+
+def _mentioned(block: Block, value: Template) -> list[Template]:
+    """The nested functions that a function speaks of, and the methods of its model."""
+    around = block.now(value.block).names
+    own = {*local_names(value.node), *(each.name for each in value.parameters)}
+    found: list[Any] = []
+    for node in ast.walk(value.node):
+        match node:
+            case ast.Name(id=name) if name not in own:
+                found.append(around.get(name))
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(around.get(name), Model):
+                found.append(around[name].own_method(attr))
+            case _:
+                pass
+    return [each for each in found if isinstance(each, Template)]
+
+
+def inline(block: Block, callee: Template, given: Mapping[str, Any]) -> Any:
+    """A call of a nested function: its body, in place."""
+    node = callee.node
+    inner = block.entering(callee.block, {**_unset(callee.block, node), **given})
+    if isinstance(node, ast.Lambda):
+        return dispatch.expr(inner, node.body)
+    *before, last = node.body
+    if isinstance(last, ast.Return) and last.value is not None and not leaves_early(before):
+        dispatch.straight(inner, before)
+        return dispatch.expr(inner, last.value)
+    forms: list[Form | None] = []
+    made = body(inner.inside(), node.body, None, forms)
+    return block.named(common(forms), made, inner.span(node))
+
+
+def closure(block: Block, value: Template, span: Span, wanted: Type | None) -> Expr:
+    """A nested function as a value. Its parameters need types: annotations, or those of the place that takes it."""
+    if calls_itself(block, value):
+        return _recursive(block, value)
+    node, around = value.node, value.block
+    expected = wanted.arg_types if isinstance(wanted, FuncType) else (None,) * len(value.parameters)
+    if len(expected) != len(value.parameters):
+        raise RelayError(rule="arity", message="the function has other parameters than are wanted", span=span,
+                         expected=str(wanted), found=", ".join(each.name for each in value.parameters))  # fmt: skip
+    parameters = zip(fixed(value.parameters, around.span), expected, strict=True)
+    params = [_parameter(around, each.argument, type_) for each, type_ in parameters]
+    inner = scope(block.now(around), node, params, block.live)
+    if isinstance(node, ast.Lambda):
+        return Function(tuple(params), inner.closed(as_expr(inner, dispatch.expr(inner, node.body), span)), span=span)
+    result = None if node.returns is None else _meant(around, node.returns)[0]
+    return Function(tuple(params), body(inner, node.body, result), result, span=span)
+
+
+def scope(
+    around: Block, node: ast.FunctionDef | ast.Lambda, params: Sequence[Var], live: Mapping[object, Block]
+) -> Block:
+    """Where the body of a function begins: its own names are not set, its parameters are."""
+    inner = Block(around.definition, {**around.names, **_unset(around, node)}, live=dict(live))
+    inner.names.update({each.name_hint: inner.named(around.session.forms.get(each), each) for each in params})
+    return inner
+
+
+def _unset(around: Block, node: ast.FunctionDef | ast.Lambda) -> dict[str, Unset]:
+    """The names that a function assigns: where it begins, nothing is."""
+    return dict.fromkeys(local_names(node), Unset(around.span(node)))
+
+
+def _parameter(around: Block, argument: ast.arg, wanted: Type | None) -> Var:
+    type_, form = (wanted, None) if argument.annotation is None else _meant(around, argument.annotation)
+    if type_ is None:
+        raise RelayError(
+            rule="needs-annotation", span=around.span(argument),
+            message=f"the parameter `{argument.arg}` of a function that is used as a value has no type",
+            remedy=f"annotate it, in a `def`: {argument.arg}: relay.Tensor[...]",
+        )  # fmt: skip
+    var = with_known_type(Var(argument.arg, type_, span=around.span(argument)))
+    if form is not None:
+        around.session.forms[var] = form
+    return var
+
+
+def _meant(around: Block, annotation: ast.expr) -> tuple[Type, Form | None]:
+    """The type that an annotation means, and the form of such values."""
+    value = annotation_of(around.definition, annotation)
+    return meaning(around.definition, value, annotation), form_of_annotation(value)
+
+
+def _recursive(block: Block, value: Template) -> Expr:
+    """A nested function that calls itself: a local function of the program, which sees the names around it as they
+    are now. It needs all its annotations."""
+    node, around = value.node, value.block
+    now = block.now(around)
+    known = block.functions.get(value)
+    if known is not None and all(now.names.get(name) is each for name, each in known.seen.items()):
+        return known.function
+    span = around.span(node)
+    if isinstance(node, ast.Lambda) or node.returns is None:
+        raise RelayError(
+            rule="needs-annotation", message=f"{value.name} calls itself and does not say what it returns",
+            span=span, remedy="write it with `def`, and annotate it: def f(x: int) -> int:",
+        )  # fmt: skip
+    params = [_parameter(around, each.argument, None) for each in fixed(value.parameters, around.span)]
+    result, form = _meant(around, node.returns)
+    itself = with_known_type(Var(node.name, FuncType(tuple(map(block.type_of, params)), result), span=span))
+    if form is not None:
+        block.session.forms[itself] = form
+    inner = scope(now, node, params, block.live)
+    inner.functions = {**block.functions, value: LocalFunction(itself, {})}
+    function = Function(tuple(params), body(inner, node.body, result), result, span=span)
+    block.bindings.append((itself, function, span))
+    read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    seen = {name: now.names[name] for name in read if name in now.names}
+    if any(isinstance(each, Template) and each is not value for each in seen.values()):  # which read other names
+        seen = dict(now.names)
+    block.functions[value] = LocalFunction(itself, seen)
+    return itself

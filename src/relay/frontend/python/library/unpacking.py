@@ -1,0 +1,114 @@
+"""`a, *rest = xs` and `f(*xs)`, `[*xs, y]`: values taken apart, and put into calls and displays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from relay import op
+from relay.base.diagnostics import RelayError
+from relay.base.span import Span
+from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.library import arithmetic
+from relay.frontend.python.library.indexing import index_list, joined
+from relay.frontend.python.library.sequences import known, list_of, sliced
+from relay.frontend.python.source import refusal
+from relay.frontend.python.values import is_list
+from relay.ir.expr import Expr, const
+from relay.ir.types import TensorType
+from relay.ops.indexing.index import take
+
+
+def taken(block: Block, value: Any, targets: Sequence[ast.expr], span: Span) -> Sequence[Any]:
+    """What each target of an assignment takes. One with `*` takes a list. Raises `RelayError` (rule `unpack-count`)."""
+    star = next((place for place, each in enumerate(targets) if isinstance(each, ast.Starred)), None)
+    if is_expr(value) and is_list(block.type_of(value)):
+        return _of_list(block, value, len(targets), star, span)
+    found = elements(block, value, span)
+    if found is None:
+        type_ = block.type_of(value) if is_expr(value) else type(value).__name__
+        raise refusal(span, f"taking a {type_} apart", "unpack tuples, lists, or tensors of known first extent")
+    if (star is None and len(found) != len(targets)) or len(found) < len(targets) - 1:
+        raise RelayError(
+            rule="unpack-count", message="the value has another number of parts than there are variables",
+            span=span, found=f"{len(found)}",
+            expected=f"{len(targets)} parts" if star is None else f"at least {len(targets) - 1} parts",
+        )  # fmt: skip
+    if star is None:
+        return found
+    end = len(found) - (len(targets) - 1 - star)
+    return [*found[:star], block.ownership.own(list(found[star:end])), *found[end:]]
+
+
+def elements(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
+    """The elements of what has a number of them that is known now: the rows of a tensor, too."""
+    found = known(block, value, span)
+    if found is not None or not is_expr(value):
+        return found
+    match block.type_of(value):
+        case TensorType(shape=(int() as extent, *_)):
+            rows = [block.bind("row", take(value, position, axis=0), span) for position in range(extent)]
+            return [block.ownership.view(value, row) for row in rows]
+        case _:
+            return None
+
+
+def _of_list(block: Block, value: Expr, count: int, star: int | None, span: Span) -> list[Any]:
+    """The same of a Relay list, whose length is checked when the program runs."""
+    held = block.bind("items", value, span)
+    length = block.bind("count", block.session.library("length", span)(held), span)
+    least = count if star is None else count - 1
+    fits = arithmetic.equated("equal" if star is None else "greater_equal", length, least)
+    block.bind("fits", op.checked(const(True), fits, "a list has another number of elements than is unpacked"), span)
+    before, behind = (count, 0) if star is None else (star, count - 1 - star)
+    first = [index_list(block, held, place, span) for place in range(before)]
+    last = [index_list(block, held, place - behind, span) for place in range(behind)]
+    if star is None:
+        return first
+    rest = held
+    for _ in range(before):
+        rest = block.bind("rest", block.session.library("tl", span)(rest), span)
+    return [*first, sliced(block, rest, slice(None, -behind), span) if behind else rest, *last]
+
+
+def spread(block: Block, nodes: Sequence[ast.expr], value: Callable[[Block, ast.expr], Any]) -> list[Any]:
+    """What expressions are worth, each of those with `*` being its elements. Raises `RelayError` (rule
+    `python-subset`) where the program computes how many there are."""
+    found: list[Any] = []
+    for node in nodes:
+        if not isinstance(node, ast.Starred):
+            found.append(value(block, node))
+            continue
+        span = block.span(node)
+        several = elements(block, value(block, node.value), span)
+        if several is None:
+            raise refusal(span, "`*` of what has as many elements as the program finds", "pass the list itself")
+        found += several
+    return found
+
+
+def display(block: Block, nodes: Sequence[ast.expr], value: Callable[[Block, ast.expr], Any], span: Span) -> Any:
+    """`[a, *xs, b]`: a list of Python's, or a Relay list where `xs` is one."""
+    whole: Any = []
+    for node in nodes:
+        several: Any = [value(block, node)] if not isinstance(node, ast.Starred) else value(block, node.value)
+        if isinstance(node, ast.Starred):
+            found = elements(block, several, block.span(node))
+            several = list_of(block, several, span) if found is None else list(found)
+        if isinstance(whole, list) and isinstance(several, list):
+            whole = [*cast("list[Any]", whole), *cast("list[Any]", several)]
+        elif isinstance(whole, list) and not whole:
+            whole = several
+        else:
+            types = [block.type_of(each) if is_expr(each) else None for each in (whole, several)]
+            whole = block.bind("items", joined(block, whole, several, types, span), span)
+    return whole
+
+
+def as_known(block: Block, value: Any, span: Span, what: str) -> Sequence[Any]:
+    """The elements, for what needs to know now how many there are."""
+    found = elements(block, value, span)
+    if found is None:
+        raise refusal(span, f"{what} of what has as many elements as the program finds", "go over it in a loop")
+    return found

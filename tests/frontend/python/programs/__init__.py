@@ -1,0 +1,1 @@
+"""Programs as people write them in Python, with inputs to run them on."""
