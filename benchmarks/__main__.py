@@ -6,6 +6,7 @@ python -m benchmarks networks --only resnet18 --peers onnxruntime openvino
 python -m benchmarks precision             networks in bfloat16 against float32 and against peers in bfloat16
 python -m benchmarks narrow_products       products of bytes and of bfloat16 alone, against peers and float32
 python -m benchmarks sorting               sort, argsort and topk against NumPy, PyTorch and onnxruntime
+python -m benchmarks training              whole training steps against PyTorch and JAX: time, memory, compilation
 python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
 python -m benchmarks pytorch               imported models of PyTorch against its own compiler; pytorch_small
 python -m benchmarks batching              recursive programs with AutoBatch and without it
@@ -43,7 +44,7 @@ from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (
-    "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "pytorch",
+    "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "training", "pytorch",
     "pytorch_small", "batching", "levels", "symbolic", "startup", "compile_time", "memory",
 )  # fmt: skip
 THREADS = (1, 2)

@@ -8,6 +8,9 @@ python -m benchmarks.fresh kept MODEL                      what stays in memory 
 python -m benchmarks.fresh program NAME SIZE LEVEL         compiles a program of `growing_programs`
 python -m benchmarks.fresh call THREADS FOLDER model MODEL times calls of a model, `recurrent NAME` or `updates NAME`
 python -m benchmarks.fresh onnxruntime MODEL FOLDER        the same by a peer, from the ONNX file
+python -m benchmarks.fresh training-step NAME FOLDER       compiles a training step and saves it in the folder
+python -m benchmarks.fresh training-loss NAME FOLDER       compiles the loss of that step alone
+python -m benchmarks.fresh training-memory NAME FOLDER WHO what a step takes beside what stood before
 
 The arrays that a model is called with lie in `inputs.npz` beside it. The relay that is measured may be another one than
 that of this tree: the `source` of `environment`. Nothing is imported before the clock starts but what reads the clock.
@@ -63,6 +66,8 @@ def main(action: str, *words: str) -> dict[str, float]:
         return _grown(words[0], int(words[1]), int(words[2]))
     if action == "call":
         return _timed(words[0], _prepared_call(Path(words[1]), *words[2:]))
+    if action.startswith("training-"):
+        return _training(action.removeprefix("training-"), words[0], Path(words[1]), *words[2:])
     if action == "kept":
         return {"memory kept": _kept_bytes(Path(words[0]))}
     model, folder = Path(words[0]), Path(words[1])
@@ -116,6 +121,39 @@ def _grown(name: str, size: int, level: int) -> dict[str, float]:
     optimized = time.perf_counter()
     _ = stages.artefact
     return {"optimize": optimized - started, "compile": time.perf_counter() - started}
+
+
+def _training(action: str, name: str, folder: Path, who: str = "") -> dict[str, float]:
+    """Of compiling, the seconds, the compiler loaded before; of three steps, the most that was resident, less what was
+    before."""
+    programs: Any = importlib.import_module("benchmarks.training_programs")
+    relay: Any = importlib.import_module("relay")
+    training, kept = programs.TRAININGS[name](), folder / "step.rlx"
+    if action == "memory":
+        return {"memory": _step_bytes(name, training, who, kept)}
+    grown: Any = importlib.import_module("benchmarks.growing_programs")
+    _ = relay.build(grown.chain(2), opt_level=3)
+    started = time.perf_counter()
+    executable = training.build() if action == "step" else relay.build(training.loss, opt_level=3)
+    seconds = time.perf_counter() - started
+    if action == "step":
+        executable.save(kept)
+    return {"compile": seconds}
+
+
+def _step_bytes(name: str, training: Any, who: str, kept: Path) -> float:
+    if who == "relay":
+        relay: Any = importlib.import_module("relay")
+        step = training.call(relay.load(kept))
+    else:
+        peers: Any = importlib.import_module("benchmarks.training_pytorch")
+        step = peers.steps(name, training, compiled=False)[who]
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is what is resident now
+    before = _status_bytes("VmRSS")
+    for _ in range(3):
+        step()
+    return _status_bytes("VmHWM") - before
 
 
 def _load(model: Path, folder: Path) -> dict[str, float]:

@@ -51,25 +51,25 @@ def _is_leaf(tree: Any) -> bool:
 
 def _torch_calls(trees: list[Any], weights: Weights) -> dict[str, Callable[[], list[Any]]]:
     p = {name: torch.from_numpy(each) for name, each in weights.items()}
-    theirs = [_as_torch(tree) for tree in trees]
-    linear_form = _levels(theirs)
+    theirs = [as_torch(tree) for tree in trees]
+    linear_form = levels(theirs)
 
     def eager() -> list[Any]:
         with torch.no_grad():
-            return [each for tree in theirs for each in _encode(tree, p)]
+            return [each for tree in theirs for each in encoded(tree, p)]
 
     def by_hand() -> list[Any]:
         with torch.no_grad():
-            return _encode_levels(linear_form, p)
+            return encoded_levels(linear_form, p)
 
     return {"torch eager": eager, "torch, linear form by hand": by_hand}
 
 
-def _as_torch(tree: Any) -> Any:
+def as_torch(tree: Any) -> Any:
     """The tree with PyTorch's tensors, made beforehand: eager pays for no conversion. `(word,)` or `(left, right)`."""
     if _is_leaf(tree):
         return (torch.from_numpy(tree.word),)
-    return _as_torch(tree.left), _as_torch(tree.right)
+    return as_torch(tree.left), as_torch(tree.right)
 
 
 def _leaf(words: Any, p: Weights) -> tuple[Any, Any]:
@@ -85,13 +85,13 @@ def _node(left: tuple[Any, Any], right: tuple[Any, Any], p: Weights) -> tuple[An
     return o.sigmoid() * c.tanh(), c
 
 
-def _encode(tree: Any, p: Weights) -> tuple[Any, Any]:
+def encoded(tree: Any, p: Weights) -> tuple[Any, Any]:
     if len(tree) == 1:
         return _leaf(tree[0], p)
-    return _node(_encode(tree[0], p), _encode(tree[1], p), p)
+    return _node(encoded(tree[0], p), encoded(tree[1], p), p)
 
 
-def _levels(trees: list[Any]) -> tuple[Any, list[tuple[Any, Any]], Any]:
+def levels(trees: list[Any]) -> tuple[Any, list[tuple[Any, Any]], Any]:
     """What a person would prepare outside the timed part: all words, the places of both children of the nodes of each
     height, and those of the roots, where every result has a row of one tensor."""
     words: list[Any] = []
@@ -118,13 +118,13 @@ def _levels(trees: list[Any]) -> tuple[Any, list[tuple[Any, Any]], Any]:
     return torch.cat(words), indices, torch.tensor([row(root) for root in roots])
 
 
-def _encode_levels(linear_form: tuple[Any, list[tuple[Any, Any]], Any], p: Weights) -> list[Any]:
-    words, levels, roots = linear_form
-    h = torch.empty(len(words) + sum(len(left) for left, _ in levels), TREE_HIDDEN)
+def encoded_levels(linear_form: tuple[Any, list[tuple[Any, Any]], Any], p: Weights) -> list[Any]:
+    words, heights, roots = linear_form
+    h = torch.empty(len(words) + sum(len(left) for left, _ in heights), TREE_HIDDEN, dtype=words.dtype)
     c = torch.empty_like(h)
     start = len(words)
     h[:start], c[:start] = _leaf(words, p)
-    for left, right in levels:
+    for left, right in heights:
         stop = start + len(left)
         h[start:stop], c[start:stop] = _node((h[left], c[left]), (h[right], c[right]), p)
         start = stop
