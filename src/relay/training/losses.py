@@ -14,6 +14,7 @@ from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.expr import Expr, const
 from relay.ir.types import TensorType
+from relay.ops.framework.build import builder
 
 
 class Loss(Protocol):
@@ -26,6 +27,7 @@ class Loss(Protocol):
     def __call__(self, outputs: Expr, target: Expr) -> Expr: ...
 
 
+@builder
 @frozen
 class CrossEntropy:
     """logits[.., c] × labels[..] → the mean of -log softmax(logits)[label]: `torch.nn.CrossEntropyLoss`, classes last.
@@ -90,6 +92,7 @@ class _SameShape:
         return outputs
 
 
+@builder
 @frozen
 class MeanSquaredError(_SameShape):
     """The mean of (output - target)²: `torch.nn.MSELoss`."""
@@ -99,6 +102,7 @@ class MeanSquaredError(_SameShape):
         return op.mean(error * error)
 
 
+@builder
 @frozen
 class MeanAbsoluteError(_SameShape):
     """The mean of |output - target|: `torch.nn.L1Loss`."""
@@ -107,6 +111,7 @@ class MeanAbsoluteError(_SameShape):
         return op.mean(op.abs(outputs - target))
 
 
+@builder
 @frozen
 class Huber(_SameShape):
     """The mean of ½ e² where |e| ≤ `delta`, else delta · (|e| - ½ delta), e = output - target: `torch.nn.HuberLoss`
@@ -127,6 +132,7 @@ class Huber(_SameShape):
         return op.mean(op.where(op.less_equal(size, delta), 0.5 * (error * error), delta * (size - 0.5 * self.delta)))
 
 
+@builder
 @frozen
 class BinaryCrossEntropy(_SameShape):
     """The mean of -(t log p + (1 - t) log (1 - p)) for probabilities p and targets t from 0 to 1: `torch.nn.BCELoss`,
@@ -150,6 +156,7 @@ def _binary_surprise(p: Expr, t: Expr) -> Expr:
     return op.negative(t * yes + (1.0 - t) * no)
 
 
+@builder
 @frozen
 class BinaryCrossEntropyWithLogits(_SameShape):
     """The same of p = sigmoid(logit), without ever computing p: `torch.nn.BCEWithLogitsLoss`."""

@@ -178,7 +178,8 @@ Builder = TypeVar("Builder", bound=Callable[..., object])
 
 
 def builder(function: Builder) -> Builder:
-    """Mark a function that makes calls of operators. Programs in Python notation may call it, as they do relay's own.
+    """Mark a function that makes calls of operators, or a class whose instances do. Programs in Python notation may
+    call it, as they do relay's own functions.
 
     >>> @builder
     ... def square(data):
@@ -186,7 +187,7 @@ def builder(function: Builder) -> Builder:
     >>> is_builder(square), is_builder(sorted)
     (True, False)
     """
-    function.__dict__[_MARK] = True
+    setattr(function, _MARK, True)
     return function
 
 
