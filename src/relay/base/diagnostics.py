@@ -1,16 +1,32 @@
 """The two kinds of error: `RelayError` is the user's to mend, `CompilerBug` is ours.
 
-A message has a fixed order: rule and sentence; place; each side with its origin; the remedy.
+A message has a fixed order: rule and sentence; place; each side with its origin; the remedy. Above it Python shows the
+user's frames alone: how deep in the compiler a mistake was found helps nobody to mend it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import os
+import sys
+import traceback
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relay.base.frozen import frozen
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from relay.base.span import Span
+
+WHOLE_TRACEBACKS = "RELAY_WHOLE_TRACEBACKS"
+"""The environment variable that has tracebacks show relay's own frames, too."""
+
+_HIDDEN_FILES = (str(Path(__file__).parents[1]) + os.sep, functools.__file__, contextlib.__file__)
+"""Relay's own, and those of Python's that call them."""
 
 
 @frozen
@@ -34,7 +50,8 @@ class RelayError(Exception):
     """What a user did wrong, in words a person understands.
 
     `rule` is a stable identifier in kebab case; `message` one sentence; `span` the place; `expected` and `found`
-    what was asked for and what came; `origins` where both sides came from; `remedy` what to do.
+    what was asked for and what came; `origins` where both sides came from; `remedy` what to do. Where nobody catches
+    it, the traceback shows no frames of relay's own, unless `RELAY_WHOLE_TRACEBACKS` is set.
 
     >>> print(RelayError(rule="axes-differ", message="axes differ", expected="784", found="512", remedy="transpose"))
     error[axes-differ]: axes differ
@@ -62,6 +79,12 @@ class RelayError(Exception):
         self.origins = origins
         self.remedy = remedy
         super().__init__(rule, message)
+        if sys.excepthook is sys.__excepthook__:  # who has put another one there shows errors in a way of their own
+            sys.excepthook = _show_uncaught
+
+    def _render_traceback_(self) -> list[str]:
+        """What notebooks show."""
+        return "".join(_shown(self, self.__traceback__)).splitlines()
 
     def __str__(self) -> str:
         return self.render()
@@ -108,3 +131,28 @@ class CompilerBug(Exception):
         self.repro = repro
         tail = f"\n  repro: {repro}" if repro else ""
         super().__init__(f"compiler bug in {stage}: {message}{tail}")
+
+
+def _show_uncaught(kind: type[BaseException], error: BaseException, frames: TracebackType | None) -> None:
+    """Python's way to show an error that nobody caught, less relay's own frames for a `RelayError`."""
+    if isinstance(error, RelayError) and not os.environ.get(WHOLE_TRACEBACKS):
+        sys.stderr.write("".join(_shown(error, frames)))
+    else:
+        sys.__excepthook__(kind, error, frames)
+
+
+def _shown(error: RelayError, frames: TracebackType | None) -> list[str]:
+    """The lines of its traceback. What it came from is shown if the user's own code raised that."""
+    whole = traceback.TracebackException(type(error), error, frames)
+    links: list[traceback.TracebackException] = []
+    link: traceback.TracebackException | None = whole
+    while link is not None:
+        link.stack = traceback.StackSummary.from_list(
+            each for each in link.stack if not each.filename.startswith(_HIDDEN_FILES)
+        )
+        links.append(link)
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    for above, below in pairwise(links):
+        if not below.stack:
+            above.__cause__ = above.__context__ = None
+    return list(whole.format())
