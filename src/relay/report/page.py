@@ -8,11 +8,11 @@ from pathlib import Path
 
 from relay.base.files import write_atomically
 from relay.base.markup import element, escaped
+from relay.base.printed import bytes_text, time_text
 from relay.base.version import VERSION
 from relay.report.arena_plot import arena_plot
 from relay.report.families import FAMILIES, described, family
 from relay.report.roofline_plot import roofline_plot
-from relay.report.svg import bytes_text, time_text
 from relay.report.timeline import timeline
 from relay.runtime.profile.program_profile import (
     CONTROL,

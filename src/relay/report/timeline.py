@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from relay.base.frozen import frozen
 from relay.base.markup import element
+from relay.base.printed import time_text
 from relay.report.families import family
-from relay.report.svg import drawing, label, time_text, title
+from relay.report.svg import drawing, label, title
 from relay.runtime.profile.program_profile import ProgramProfile, Span, SpanKind
 
 _WIDTH, _ROW, _LEFT, _FOOT = 1200, 26, 84, 22

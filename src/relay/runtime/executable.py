@@ -12,6 +12,7 @@ from relay.base.arguments import PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
 from relay.base.markup import element, escaped, table
+from relay.base.printed import bytes_text, count_text
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.elf import ELF_MAGIC
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec
@@ -177,10 +178,10 @@ class Executable:
         return sizes + table(("", "name", "type"), rows, names=3)
 
     def _sizes(self) -> str:
-        parts = [f"{len(self.manifest.kernels)} kernels"]
+        parts = [count_text(len(self.manifest.kernels), "kernel")]
         if self.artefact is not None:
-            parts.append(f"{sum(map(len, self.artefact.objects)) / 1e6:.1f} MB of code")
-            parts.append(f"{self.artefact.constants.nbytes / 1e6:.1f} MB of constants")
+            parts.append(f"{bytes_text(sum(map(len, self.artefact.objects)))} of code")
+            parts.append(f"{bytes_text(self.artefact.constants.nbytes)} of constants")
         return ", ".join(parts)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.markup import element, escaped, table
+from relay.base.printed import count_text, time_text
 from relay.runtime.artefact.arena_map import ArenaMap, RegionArena, largest_arena
 from relay.runtime.profile.roofline import Roofline, to_json
 
@@ -234,7 +235,8 @@ class ProgramProfile:
         return "".join((*parts, *(element("p", escaped(note)) for note in self.notes())))
 
     def __repr__(self) -> str:
-        return f"<relay profile of {self.function}: {len(self.kernels)} kernels, {self.median_s * 1e3:.3g} ms>"
+        kernels = count_text(len(self.kernels), "kernel")
+        return f"<relay profile of {self.function}: {kernels}, {time_text(self.median_s)}>"
 
     def to_json(self) -> dict[str, Any]:
         """The profile as JSON has it, slowest kernel first."""
