@@ -316,3 +316,35 @@ def test_each_thread_limits_its_own_calls(executable):
         other.start()
         other.join()
     assert [*seen, pool_threads()] == [1, everywhere, everywhere]
+
+
+class Enough(Exception):
+    pass
+
+
+def have_enough(stage: str, done: int, total: int) -> None:
+    raise Enough(f"{stage} {done}/{total}")
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -num-threads=1"])
+def test_what_the_users_progress_raises_is_raised(target):
+    with pytest.raises(Enough, match="kernels") as caught:
+        relay.build(layer(), target, progress=have_enough)
+    assert [each.name for each in caught.traceback][-1] == "have_enough"
+    assert caught.value.__suppress_context__
+    assert relay.build(layer(), target)(rows(2), WEIGHT).shape == (2, 3)
+
+
+@pytest.mark.parametrize("make", [relay.build, relay.driver.build_graph])
+def test_so_is_what_it_was_caused_by(make):
+    x = relay.var("x", shape=(2,))
+
+    def tell(stage: str, done: int, total: int) -> None:
+        try:
+            have_enough(stage, done, total)
+        except Enough as error:
+            raise RuntimeError("stop") from error
+
+    with pytest.raises(RuntimeError, match="stop") as caught:
+        make(relay.Function([x], relay.exp(x)), progress=tell)
+    assert isinstance(caught.value.__cause__, Enough)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from relay.driver.compilation import Progress as Report
+    from relay.driver.progress import Progress as Report
 
 
 @contextmanager

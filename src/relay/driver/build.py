@@ -10,9 +10,10 @@ from relay.base.arguments import CALLABLE, TEXT, Kind, expect, expect_each
 from relay.base.collector import collection_paused
 from relay.base.freed_memory import gives_back_memory
 from relay.base.target import Target
-from relay.driver.compilation import Compilation, Progress
+from relay.driver.compilation import Compilation
 from relay.driver.libraries.export import export_library
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
+from relay.driver.progress import Progress, carried
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
 from relay.ir.module import IRModule
@@ -39,7 +40,8 @@ def build(
     `opt_level` is 0 to 4 (that of the current `PassContext`, 2 when there is none). `host` launches what is compiled
     for a target that launches no programs itself, and runs what that refuses; None: this machine's processor. `donate`
     names inputs of `@main`, leaves of those that are tuples (`w.0`) and lists among them, which every call gives away:
-    results are in their memory (`docs/update_in_place.md`).
+    results are in their memory (`docs/update_in_place.md`). `progress` is told what is being done, how many units of it
+    are done, and of how many; what it raises ends the compilation.
 
     Raises `RelayError` for what is wrong with the program, the parameters, the target or the names.
 
@@ -94,5 +96,5 @@ def compile_stages(
     compilation = Compilation(module, targets_for(target, host), level, bound, donate=tuple(donate))
     if progress is not None:
         expect(progress, CALLABLE, "what is told of the progress")
-        compilation.progress = progress
+        compilation.progress = carried(progress)
     return compilation

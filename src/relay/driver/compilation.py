@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from relay.driver.device_kernels import device_specs, with_modules
 from relay.driver.donation import warn_of_unused
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
+from relay.driver.progress import Progress, silent, users_errors
 from relay.driver.region_specs import region_specs
 from relay.driver.targets import Targets
 from relay.driver.unmatched_records import warn_of_unmatched
@@ -60,12 +61,6 @@ from relay.transform.pipelines import optimization_pipeline
 from relay.transform.regions.regions_of_targets import regions_put_in_place
 
 Result = TypeVar("Result")
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""Told what is being done, how many units of it are done, and of how many."""
-
-
-def _silent(stage: str, done: int, total: int) -> None:  # noqa: ARG001
-    return
 
 
 @dataclass(eq=False)
@@ -81,7 +76,7 @@ class Compilation:
     targets: Targets
     opt_level: int = 2
     params: Mapping[str, Any] = field(default_factory=dict)
-    progress: Progress = _silent
+    progress: Progress = silent
     watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
     constants_room: NDArray[np.uint8] | None = None
@@ -313,13 +308,14 @@ class Compilation:
     @contextmanager
     def _stage(self, name: str) -> Generator[TimedPart]:
         """Times a stage; what breaks in it, other than by the user's fault, is a `CompilerBug` that names it."""
-        try:
-            with self.watch.part(name) as part:
-                yield part
-        except (RelayError, CompilerBug, MemoryError):
-            raise
-        except Exception as error:
-            raise CompilerBug(name, f"{type(error).__name__}: {error}") from error
+        with users_errors():
+            try:
+                with self.watch.part(name) as part:
+                    yield part
+            except (RelayError, CompilerBug, MemoryError):
+                raise
+            except Exception as error:
+                raise CompilerBug(name, f"{type(error).__name__}: {error}") from error
 
 
 def _add_passes(stage: TimedPart, passes: Sequence[TimedPass]) -> None:

@@ -20,8 +20,9 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.base.names.fresh_names import FreshNames
 from relay.base.target import Target
-from relay.driver.compilation import Compilation, Progress
+from relay.driver.compilation import Compilation
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
+from relay.driver.progress import Progress, carried
 from relay.driver.straight import check_straight
 from relay.driver.targets import targets_for
 from relay.infer.infer_type import infer_type
@@ -61,7 +62,7 @@ def build_graph(
     module, own = given_program(program)
     compilation = GraphCompilation(module, targets_for(target), level, {**own, **checked_params(params)})
     if progress is not None:
-        compilation.progress = progress
+        compilation.progress = carried(progress)
     artefact = compilation.artefact
     graph, constants = compilation.graph
     return GraphExecutor(graph, artefact, constants)

@@ -36,7 +36,8 @@ from relay.runtime.executable import Executable, instantiate
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from relay.driver.compilation import Compilation, Progress
+    from relay.driver.compilation import Compilation
+    from relay.driver.progress import Progress
 
 DEFAULT_LIMIT_BYTES = 4 << 30
 _PART_BYTES, _READ_BYTES = 16 << 20, 1 << 20

@@ -13,9 +13,9 @@ from relay.base.arguments import MAPPING, TEXT, Kind, expect, expect_each
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
 from relay.driver.build import build
-from relay.driver.compilation import Progress
 from relay.driver.parameters import bind_params, param_array
 from relay.driver.program import GivenProgram, checked_params, given_program
+from relay.driver.progress import Progress
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import VARIABLE, Function, Var
 from relay.ir.known_types import known_type, typed_var
