@@ -14,6 +14,7 @@ import pytest
 
 import relay
 from relay.runtime.executable import Executable
+from relay.runtime.memory.stopping import time_limit
 from tests.messages import check_message
 from tests.native.running import module
 
@@ -40,6 +41,17 @@ def @odd(%f: fn(float32) -> float32, %x: float32, %n: int64) -> float32 {
   if (less(%n, 1i64)) { %x } else { @even(%f, %f(%x), subtract(%n, 1i64)) }
 }
 def @main(%x: float32, %n: int64) -> float32 { @even(fn (%y: float32) { cos(%y) }, %x, %n) }"""
+
+PRODUCT = """
+def @main(%a: Tensor[(1536, 1536), float32], %b: Tensor[(1536, 1536), float32]) { nn.matmul(%a, %b) }"""
+OPEN_PRODUCT = """
+def @main(%a: Tensor[(?, ?), float32], %b: Tensor[(?, ?), float32]) { nn.matmul(%a, %b) }"""
+CONVOLUTION = """
+def @main(%x: Tensor[(1, 256, 96, 96), float32], %w: Tensor[(256, 256, 5, 5), float32]) {
+  nn.conv2d(%x, %w, padding=[2, 2, 2, 2], kernel_size=[5, 5], channels=256)
+}"""
+SORT = "def @main(%x: Tensor[(8, 1000000), float32]) { sort(%x) }"
+SUMS = "def @main(%x: Tensor[(n), float64]) { sum(tan(atan(sin(exp(%x))))) }"
 
 PROGRAMS = {"loop": LOOP, "scalars": SCALARS, "deep": DEEP, "mutual": MUTUAL}
 STARTS = {"loop": np.ones(4, np.float32), "scalars": np.int64(1), "deep": np.float32(1), "mutual": np.float32(1)}
@@ -123,6 +135,50 @@ def test_an_input_may_be_called_timeout():
     timeout = relay.var("timeout", shape=(2,))
     executable = relay.build(relay.Function([timeout], timeout + timeout))
     assert executable(timeout=np.ones(2, np.float32)).tolist() == [2, 2]
+
+
+def ones(*shape: int) -> np.ndarray:
+    return np.random.default_rng(1).random(shape, np.float32)
+
+
+LONG_KERNELS = {
+    "product": (PRODUCT, (ones(1536, 1536), ones(1536, 1536))),
+    "open product": (OPEN_PRODUCT, (ones(1536, 1536), ones(1536, 1536))),
+    "convolution": (CONVOLUTION, (ones(1, 256, 96, 96), ones(256, 256, 5, 5))),
+    "sort": (SORT, (ones(8, 1_000_000),)),
+    "sums": (SUMS, (np.random.default_rng(1).random(20_000_000),)),
+}
+
+
+def for_ever(call: Callable[..., object], arrays: tuple[np.ndarray, ...]) -> None:
+    """Whoever ends a call here may be late."""
+    while True:
+        call(*arrays)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kernel", LONG_KERNELS)
+def test_a_program_of_one_long_kernel_ends(kernel, threads):
+    """That it ends inside of the kernel is told by `tests/targets/cpu/test_polls.py`, without a clock."""
+    source, arrays = LONG_KERNELS[kernel]
+    executable = relay.build(module(source))
+    with relay.num_threads(threads):
+        expected = executable(*arrays)
+        with time_limit(0.01), pytest.raises(relay.RelayError, match="timed-out"):
+            for_ever(executable, arrays)
+        after(0.01, press_ctrl_c)
+        with pytest.raises(KeyboardInterrupt):
+            for_ever(executable, arrays)
+        np.testing.assert_array_equal(executable(*arrays), expected)
+
+
+def test_a_graph_executor_gives_nothing_of_a_kernel_that_was_told_to_end():
+    source, arrays = LONG_KERNELS["product"]
+    executor = relay.create_executor("graph", module(source)).evaluate()
+    expected = executor(*arrays)
+    with time_limit(0.01), pytest.raises(relay.RelayError, match="timed-out"):
+        for_ever(executor, arrays)
+    np.testing.assert_array_equal(executor(*arrays), expected)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, True, "soon", float("nan"), float("inf")])

@@ -14,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from relay.base.dtypes import DType
+from relay.runtime.call.lone_kernels import LoneKernels
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.runtime.memory.objects import load_objects, load_support, pool_threads
@@ -182,9 +183,12 @@ def _loaded(target: CpuTarget, function: PrimFunc) -> Callable[..., None]:
     support = load_support(support_object(target))
     code = load_objects([image], [function.name], support.addresses)
     native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(function.name))
+    stops = LoneKernels(support.address)
 
     def run(*arrays: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> None:
+        stops.begin()
         native(*map(data_address, arrays))
+        stops.check(function.name)
         _ = code  # it must live as long as it may be called
 
     return run

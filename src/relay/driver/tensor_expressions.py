@@ -63,7 +63,9 @@ def build(
     support = load_support(targets.host.support_object())
     loaded = load_objects([module.data], [function.name], support.addresses)
     extents = dict(zip(module.symbols, function.symbols, strict=True))
-    return KernelFunction(_spec(function), loaded, tuple(substitute(each, extents) for each in module.scratch_bytes))
+    return KernelFunction(
+        _spec(function), loaded, support, tuple(substitute(each, extents) for each in module.scratch_bytes)
+    )
 
 
 def _loops(

@@ -76,7 +76,8 @@ class Executable:
         Gives an array, or tuples of arrays nested as the program's type says. Raises `RelayError` when an input has
         the wrong dtype, rank, extent or memory, and when a run-time check of the program fails. Arrays of inputs that
         were donated (`build`) become results; after a call that fails they hold anything. Ctrl-C and a `timeout`
-        (rule `timed-out`) end it where a loop comes back and between kernels, and leave it as usable as before.
+        (rule `timed-out`) end it where a loop comes back, between kernels and inside of long ones, and leave it as
+        usable as before.
         """
         main = self._entries.get("main") or self["main"]
         return main(*positional, **named)

@@ -42,17 +42,22 @@ def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tupl
         )
     if 0 < status <= len(spec.failures):
         return _error(spec.name, spec.failures[status - 1], values, index)
+    if status == OUT_OF_MEMORY:
+        return MemoryError(f"`{spec.name}` could not allocate memory")
+    return stopped(spec.name, status) or CompilerBug("runtime", f"`{spec.name}` returned the unknown status {status}")
+
+
+def stopped(name: str, status: int) -> RelayError | None:
+    """The error that a call was told to end; None for another status."""
     if status == INTERRUPTED:  # Python has the signal too, and is about to handle it; who handles it may go on
-        return RelayError(rule="interrupted", message=f"`{spec.name}` was interrupted", remedy="call it again")
+        return RelayError(rule="interrupted", message=f"`{name}` was interrupted", remedy="call it again")
     if status == TIMED_OUT:
         return RelayError(
             rule="timed-out",
-            message=f"`{spec.name}` did not end within the time that it was given",
+            message=f"`{name}` did not end within the time that it was given",
             remedy="give it more (`timeout`), or see where the time goes: executable.profile(…)",
         )
-    if status == OUT_OF_MEMORY:
-        return MemoryError(f"`{spec.name}` could not allocate memory")
-    return CompilerBug("runtime", f"`{spec.name}` returned the unknown status {status}")
+    return None
 
 
 def _error(name: str, failed: Failure, values: Mapping[str, int], index: tuple[int, int]) -> RelayError:

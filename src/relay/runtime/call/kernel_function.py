@@ -15,6 +15,7 @@ from relay.base.diagnostics import RelayError
 from relay.runtime.arguments.arguments import as_array, bind_arguments, solve_symbols
 from relay.runtime.arguments.extents import symbol_sources
 from relay.runtime.artefact.manifest import EntrySpec
+from relay.runtime.call.lone_kernels import LoneKernels
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.workspaces import Workspaces
 from relay.runtime.memory.objects import LoadedObjects
@@ -27,11 +28,12 @@ class KernelFunction:
     """Native code of the C function `kernel(inputs…, outputs…, scratch…, extents…)`, callable with arrays.
 
     `spec.symbols` are the extents in the order in which the kernel takes them, `scratch_bytes` what a call works in,
-    a number a block. Any number of threads may call at once.
+    a number a block, `support` the library that the code is linked with. Any number of threads may call at once.
     """
 
     spec: EntrySpec
     loaded: LoadedObjects
+    support: LoadedObjects
     scratch_bytes: tuple[IntExpr, ...] = ()
     _workspaces: Workspaces = field(default_factory=Workspaces, init=False)
 
@@ -78,8 +80,11 @@ class KernelFunction:
         pointers = [*map(data_address, arrays), *starts]
         kinds = [ctypes.c_void_p] * len(pointers) + [ctypes.c_int64] * len(self.spec.symbols)
         kernel = ctypes.CFUNCTYPE(None, *kinds)(self.loaded.address(self.spec.name))
+        stops = LoneKernels(self.support.address)
+        stops.begin()
         try:
             kernel(*pointers, *(values[symbol] for symbol in self.spec.symbols))
+            stops.check(self.spec.name)
         finally:
             self._workspaces.give_back(workspace)
 

@@ -27,6 +27,7 @@ from relay.runtime.artefact.nesting import nesting
 from relay.runtime.artefact.param_dict import load_param_dict
 from relay.runtime.artefact.status import check_index
 from relay.runtime.call.entry_point import Result
+from relay.runtime.call.lone_kernels import LoneKernels
 from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.runtime.graph.folder import read_folder, write_folder
 from relay.runtime.graph.graph import APART, Entry, Graph, GraphNode, GraphTensor
@@ -109,6 +110,10 @@ class GraphExecutor:
         return load_support(self._lib.support)
 
     @cached_property
+    def _stops(self) -> LoneKernels:
+        return LoneKernels(self._support.address)
+
+    @cached_property
     def _steps(self) -> tuple[_Step, ...]:
         check_runs_here(self._lib.manifest.machine)
         return self._calls(lambda node: self._code.address(node.kernel))
@@ -151,7 +156,8 @@ class GraphExecutor:
     def run(self, /, **inputs: Any) -> None:
         """Run all kernels on the inputs as they are set, after setting `inputs`.
 
-        Raises `RelayError` (rule `missing-input`) when one was never set, MemoryError when a kernel had no memory.
+        Raises `RelayError`: `missing-input` when one was never set, `interrupted`; MemoryError when a kernel had no
+        memory.
         """
         self._set(inputs)
         self._run(lambda step: step.call(), self._steps)
@@ -299,8 +305,10 @@ class GraphExecutor:
     def _run(self, each: Callable[[_Step], object], steps: tuple[_Step, ...]) -> None:
         if self._missing:
             raise self._not_set()
+        self._stops.begin()
         for step in steps:
             each(step)
+            self._stops.check("main")
             if step.checks_index_of:
                 check_index(step.checks_index_of, self._values[step.number, 0])
         self._has_run = True

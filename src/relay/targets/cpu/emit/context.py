@@ -137,6 +137,9 @@ class Emitter:
     scratch: str = "%scratch"  # what the function works in,
     scratch_bytes: IntExpr = 0  # so many bytes of which are taken here
     tiles: str = ""  # which shapes of tiles are set where the function begins (`emit/tiles.py`)
+    polls: int = 2  # how many more loops poll, one in another, where the call decides how long they are: inner ones
+    # are short, or many (`emit/polls.py`)
+    stopped: str = ""  # the block to which who is told to end goes
     flushes: bool = False  # has a product been written that takes denormals for 0?
 
     def __post_init__(self) -> None:

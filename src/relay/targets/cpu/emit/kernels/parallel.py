@@ -71,7 +71,7 @@ class _Capture:
         """An emitter for the body."""
         e = self._around
         inner = Emitter(FunctionText(e.module), e.machine, e.kernel_name, e.emit_value, in_parallel=True)
-        inner.ranges = dict(e.ranges)
+        inner.ranges, inner.polls = dict(e.ranges), e.polls
         inner.places, inner.symbols = Known(self._place), Known(self._symbol)
         inner.variables = Known(self._variable)
         return inner

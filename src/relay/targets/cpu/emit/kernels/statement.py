@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from relay.arith.expr import IntExpr, Symbol, add
@@ -11,6 +12,7 @@ from relay.targets.cpu.emit.context import Emitter, Place, row_major_strides
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.kernels.memory import emit_store
 from relay.targets.cpu.emit.kernels.parallel import emit_parallel, free_scratch
+from relay.targets.cpu.emit.kernels.polls import emit_poll, iterations_between_polls, polls_inside
 from relay.targets.cpu.emit.kernels.tail_mask import padded_shape
 from relay.targets.cpu.emit.kernels.value import emit_value
 from relay.tir.buffer import Buffer, Scope
@@ -87,6 +89,39 @@ def emit_serial(e: Emitter, loop: For, turn: Symbol | None, begin: str, end: str
     there is a `turn`, and it is 1."""
     if count == 0:
         return
+    f, polls, between = e.function, e.polls, iterations_between_polls(e, loop)
+    e.polls = polls_inside(e, loop, between)
+
+    def iteration(variable: str) -> str:
+        at = variable if turn is None else _mirrored(e, turn, variable, begin, end)
+        f.open_region()
+        f.forget_all_loads()
+        e.symbols[loop.variable] = (at, f.depth)
+        e.ranges[loop.variable] = loop.extent
+        emit_statement(e, loop.body)
+        following = f.impure(f"add nuw nsw i64 {variable}, 1")
+        f.close_region()
+        return following
+
+    def stretch(first: str) -> str:
+        rest = f.impure(f"sub nsw i64 {end}, {first}")
+        all_of_them = f.impure(f"icmp slt i64 {rest}, {in_a_row}")
+        count = f.impure(f"select i1 {all_of_them}, i64 {rest}, i64 {in_a_row}")
+        stop = f.impure(f"add nsw i64 {first}, {count}")
+        _repeat(e, first, stop, 1, False, iteration)
+        return stop
+
+    if between is None or between == 1:
+        _repeat(e, begin, end, count, between is not None, iteration)
+    else:
+        in_a_row = emit_index(e, between)
+        _repeat(e, begin, end, count, True, stretch)
+    e.polls = polls
+
+
+def _repeat(e: Emitter, begin: str, end: str, count: IntExpr, polls: bool, emit: Callable[[str], str]) -> None:
+    """What `emit` writes for a number, which gives the next one, for those from `begin` to before `end`. Where it
+    `polls`, before each but the first."""
     f = e.function
     head, after = f.label("loop"), f.label("done")
     if not isinstance(count, int):
@@ -95,20 +130,21 @@ def emit_serial(e: Emitter, loop: For, turn: Symbol | None, begin: str, end: str
         f.jump(head)
     before = f.block
     f.start_block(head)
-    variable = f.fresh()
+    number = f.fresh()
     phi = [""]
     f.insert_later(phi)
-    iteration = variable if turn is None else _mirrored(e, turn, variable, begin, end)
-    f.open_region()
-    f.forget_all_loads()
-    e.symbols[loop.variable] = (iteration, f.depth)
-    e.ranges[loop.variable] = loop.extent
-    emit_statement(e, loop.body)
-    following = f.impure(f"add nuw nsw i64 {variable}, 1")
+    following = emit(number)
     more = f.impure(f"icmp slt i64 {following}, {end}")
-    phi[0] = f"  {variable} = phi i64 [ {begin}, %{before} ], [ {following}, %{f.block} ]"
-    f.branch(more, head, after)
-    f.close_region()
+    if polls:
+        poll = f.label("poll")
+        f.branch(more, poll, after)
+        f.start_block(poll)
+        again = emit_poll(e, head)
+    else:
+        again = [f.block]
+        f.branch(more, head, after)
+    sources = [f"[ {begin}, %{before} ]", *(f"[ {following}, %{block} ]" for block in again)]
+    phi[0] = f"  {number} = phi i64 {', '.join(sources)}"
     f.forget_all_loads()
     f.start_block(after)
 

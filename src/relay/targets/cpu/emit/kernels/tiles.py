@@ -45,6 +45,9 @@ def emit_tile_call(e: Emitter, call: Call) -> str:
 
 def emit_return(e: Emitter) -> None:
     """The end of a kernel's function."""
+    if e.stopped:
+        e.function.jump(e.stopped)
+        e.function.start_block(e.stopped)
     if e.tiles:
         e.module.declare("llvm.x86.tilerelease", "void @llvm.x86.tilerelease()")
         e.function.effect("call void @llvm.x86.tilerelease()")

@@ -28,10 +28,10 @@ def emit_region(e: Emitter, region: RunRegion, frame: Frame) -> None:
             addresses[place] = _address(e, place, frame, arena)
         return addresses[place]
 
-    for position, each in enumerate(region.instructions):
-        if position and isinstance(each, CallKernel):
-            emit_stop_check(text, frame)
+    for each in region.instructions:
         _instruction(e, each, address, frame)
+        if isinstance(each, CallKernel):  # it may have been told to end too, and then has not made its results
+            emit_stop_check(text, frame)
     for scalar, slot in written.items():
         load_scalar(text, scalar, slot)
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from relay.targets.cpu.emit.programs.frame import Frame
+from relay.targets.cpu.emit.stop import emit_stop_question
 from relay.targets.cpu.emit.text import FunctionText
-
-_ASKED = "@relay_stop_asked = external global i32"
 
 
 def emit_stop_check(text: FunctionText, frame: Frame) -> None:
-    """Go on, unless this call is to end: one load and one branch as long as nobody is asked."""
-    text.module.declare("relay_stop_now", "i32 @relay_stop_now() cold nounwind")
-    if _ASKED not in text.module.globals:
-        text.module.globals.append(_ASKED)
+    """Go on, unless this call is to end."""
     ask, stop, go = text.label("ask"), text.label("stop"), text.label("go")
-    asked = text.impure("load atomic i32, ptr @relay_stop_asked monotonic, align 4")
-    text.branch(text.impure(f"icmp eq i32 {asked}, 0"), go, ask)
-    text.start_block(ask)
+    emit_stop_question(text, go, ask)
     status = text.impure("call i32 @relay_stop_now()")
     text.branch(text.impure(f"icmp eq i32 {status}, 0"), go, stop)
     text.start_block(stop)

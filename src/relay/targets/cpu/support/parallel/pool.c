@@ -22,6 +22,7 @@
 #include "parallel/placement.h"
 #include "parallel/pool_state.h"
 #include "parallel/target.h"
+#include "stop/stop.h"
 #include "system.h"
 
 enum { CHUNKS_IN_A_SHARE = 4, TURNS_BEFORE_YIELD = 2000, CALLER = 0 };
@@ -192,6 +193,8 @@ static void *work(void *argument)
         seen = wait_for_region(pool, seen);
         if (number >= __atomic_load_n(&pool->wanted, __ATOMIC_RELAXED) || !enter(pool))
             continue;
+        if (relay_stop_owner() != pool->owner)
+            relay_stop_act_for(pool->owner);
         run_chunks(pool, number + 1, pool->shares[number + 1].scratch);
         leave(pool);
     }
@@ -331,6 +334,7 @@ void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t g
     share_out(pool, workers + 1, count, grain, backwards != 0);
     pool->body = body;
     pool->context = context;
+    pool->owner = relay_stop_owner();
     __atomic_store_n(&pool->wanted, workers, __ATOMIC_RELAXED);
     open_region(pool, workers);
     run_chunks(pool, CALLER, scratch);

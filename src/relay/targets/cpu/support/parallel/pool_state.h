@@ -40,7 +40,9 @@ struct pool {
     int32_t wanted;       // workers that may enter: those of smaller number
     int32_t team;         // threads that have a share
     int32_t kept_free;    // processor of the caller when workers were last placed
-    int32_t unused_3[7];
+    int32_t unused_3;
+    uint64_t owner;       // for whom the caller works, whose call may be told to end
+    int32_t unused_4[4];
 
     struct share shares[MOST_THREADS]; // of the caller, then of each worker
 };

@@ -1,4 +1,5 @@
-// Calls that end before they are done. Programs look at `relay_stop_asked` where they come back to, and between kernels.
+// Calls that end before they are done. Programs look at `relay_stop_asked` where they come back to, and between kernels;
+// kernels that run for long do too, and then return.
 
 #ifndef RELAY_STOP_H
 #define RELAY_STOP_H

@@ -947,7 +947,7 @@ entry:
 define void @relay_parallel_for(ptr %body, ptr %context, i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch_bytes) nounwind {
 entry:
   %cmp = icmp slt i64 %count, 1
-  br i1 %cmp, label %cleanup8, label %if.end
+  br i1 %cmp, label %cleanup9, label %if.end
 
 if.end:
   %cmp1 = icmp sgt i64 %count, %grain
@@ -1127,7 +1127,7 @@ if.end8.i:
 
 if.then3:
   tail call void %body(ptr %context, i64 0, i64 %count, ptr %scratch) nounwind
-  br label %cleanup8
+  br label %cleanup9
 
 if.end4:
   %add = add nsw i32 %ready.0.lcssa.i.i, 1
@@ -1150,18 +1150,18 @@ if.end4:
   br i1 %cmp539.i, label %for.body.i, label %share_out.exit
 
 for.body.i:
-  %begin.041.i = phi i64 [ %cond.i.i24, %for.body.i ], [ 0, %if.end4 ]
+  %begin.041.i = phi i64 [ %cond.i.i26, %for.body.i ], [ 0, %if.end4 ]
   %thread.040.i = phi i64 [ %add.i, %for.body.i ], [ 0, %if.end4 ]
   %arrayidx.i = getelementptr inbounds nuw %struct.share, ptr %shares.i.i, i64 %thread.040.i
   %add.i = add nuw nsw i64 %thread.040.i, 1
   %mul7.i = mul nsw i64 %add.i, %div.i.i
   %div.i = sdiv i64 %mul7.i, %conv.i
   %mul9.i = mul nsw i64 %div.i, %cond.i
-  %cond.i.i24 = tail call i64 @llvm.smin.i64(i64 %mul9.i, i64 range(i64 1, -9223372036854775808) %count)
+  %cond.i.i26 = tail call i64 @llvm.smin.i64(i64 %mul9.i, i64 range(i64 1, -9223372036854775808) %count)
   store atomic i64 %begin.041.i, ptr %arrayidx.i monotonic, align 8
   %end11.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 8
-  store i64 %cond.i.i24, ptr %end11.i, align 8
-  %add14.i = add nsw i64 %cond.i.i24, %begin.041.i
+  store i64 %cond.i.i26, ptr %end11.i, align 8
+  %add14.i = add nsw i64 %cond.i.i26, %begin.041.i
   %cond17.i = select i1 %cmp5.not, i64 0, i64 %add14.i
   %mirror.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 24
   store i64 %cond17.i, ptr %mirror.i, align 8
@@ -1173,119 +1173,138 @@ share_out.exit:
   store ptr %body, ptr %body6, align 8
   %context7 = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 200
   store ptr %context, ptr %context7, align 8
+  %24 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i = icmp eq i32 %24, 0
+  br i1 %tobool.not.i, label %cond.false.i30, label %if.end.i27
+
+if.end.i27:
+  %25 = load i32, ptr @owner_key, align 4
+  %call.i = tail call ptr @pthread_getspecific(i32 %25) nounwind
+  %26 = ptrtoint ptr %call.i to i64
+  %tobool1.not.i = icmp eq ptr %call.i, null
+  br i1 %tobool1.not.i, label %cond.false.i30, label %relay_stop_owner.exit
+
+cond.false.i30:
+  %call2.i = tail call i64 @pthread_self() nounwind
+  br label %relay_stop_owner.exit
+
+relay_stop_owner.exit:
+  %cond.i29 = phi i64 [ %call2.i, %cond.false.i30 ], [ %26, %if.end.i27 ]
+  %owner = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 232
+  store i64 %cond.i29, ptr %owner, align 8
   %wanted = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 216
   store atomic i32 %ready.0.lcssa.i.i, ptr %wanted monotonic, align 8
   %gate.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 128
   store atomic i32 -2147483648, ptr %gate.i release, align 8
   %epoch.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 64
-  %24 = atomicrmw add ptr %epoch.i, i32 1 seq_cst, align 8
+  %27 = atomicrmw add ptr %epoch.i, i32 1 seq_cst, align 8
   %sleepers.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 68
-  %25 = load atomic i32, ptr %sleepers.i seq_cst, align 4
-  %cmp.i25 = icmp eq i32 %25, 0
-  br i1 %cmp.i25, label %open_region.exit, label %if.end.i26
+  %28 = load atomic i32, ptr %sleepers.i seq_cst, align 4
+  %cmp.i31 = icmp eq i32 %28, 0
+  br i1 %cmp.i31, label %open_region.exit, label %if.end.i32
 
-if.end.i26:
-  %call.i.i27 = tail call i32 @sched_getcpu() nounwind
+if.end.i32:
+  %call.i.i33 = tail call i32 @sched_getcpu() nounwind
   %kept_free.i.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 224
-  %26 = load i32, ptr %kept_free.i.i, align 8
-  %cmp.not.i.i28 = icmp eq i32 %call.i.i27, %26
-  br i1 %cmp.not.i.i28, label %follow_caller.exit.i, label %if.then.i.i29
+  %29 = load i32, ptr %kept_free.i.i, align 8
+  %cmp.not.i.i34 = icmp eq i32 %call.i.i33, %29
+  br i1 %cmp.not.i.i34, label %follow_caller.exit.i, label %if.then.i.i35
 
-if.then.i.i29:
-  tail call fastcc void @place_off(ptr nonnull %cond.i.i, i32 %ready.0.lcssa.i.i, i32 %call.i.i27)
+if.then.i.i35:
+  tail call fastcc void @place_off(ptr nonnull %cond.i.i, i32 %ready.0.lcssa.i.i, i32 %call.i.i33)
   br label %follow_caller.exit.i
 
 follow_caller.exit.i:
-  %27 = load i64, ptr @relay_target_futex_number, align 8
-  %call.i = tail call i64 (i64, ...) @syscall(i64 %27, ptr nonnull %epoch.i, i32 129, i32 2147483647, ptr null, ptr null, i32 0) nounwind
+  %30 = load i64, ptr @relay_target_futex_number, align 8
+  %call.i36 = tail call i64 (i64, ...) @syscall(i64 %30, ptr nonnull %epoch.i, i32 129, i32 2147483647, ptr null, ptr null, i32 0) nounwind
   br label %open_region.exit
 
 open_region.exit:
-  %28 = load ptr, ptr %body6, align 8
-  %29 = load ptr, ptr %context7, align 8
-  %30 = load i32, ptr %team1.i, align 4
-  %cmp14.i = icmp sgt i32 %30, 0
-  br i1 %cmp14.i, label %for.body.i32, label %run_chunks.exit
+  %31 = load ptr, ptr %body6, align 8
+  %32 = load ptr, ptr %context7, align 8
+  %33 = load i32, ptr %team1.i, align 4
+  %cmp14.i = icmp sgt i32 %33, 0
+  br i1 %cmp14.i, label %for.body.i39, label %run_chunks.exit
 
-for.body.i32:
+for.body.i39:
   %visited.016.i = phi i32 [ %inc.i, %run_share.exit.i ], [ 0, %open_region.exit ]
-  %whose.015.i = phi i32 [ %cond.i35, %run_share.exit.i ], [ 0, %open_region.exit ]
+  %whose.015.i = phi i32 [ %cond.i42, %run_share.exit.i ], [ 0, %open_region.exit ]
   %idxprom.i = sext i32 %whose.015.i to i64
-  %arrayidx.i33 = getelementptr inbounds %struct.share, ptr %shares.i.i, i64 %idxprom.i
-  %31 = load i64, ptr %chunk.i, align 8
-  %end2.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i33, i64 8
-  %32 = load i64, ptr %end2.i.i, align 8
-  %mirror3.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i33, i64 24
-  %33 = load i64, ptr %mirror3.i.i, align 8
-  %34 = load atomic i64, ptr %arrayidx.i33 monotonic, align 8
-  %cmp35.i.i = icmp slt i64 %34, %32
+  %arrayidx.i40 = getelementptr inbounds %struct.share, ptr %shares.i.i, i64 %idxprom.i
+  %34 = load i64, ptr %chunk.i, align 8
+  %end2.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i40, i64 8
+  %35 = load i64, ptr %end2.i.i, align 8
+  %mirror3.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i40, i64 24
+  %36 = load i64, ptr %mirror3.i.i, align 8
+  %37 = load atomic i64, ptr %arrayidx.i40 monotonic, align 8
+  %cmp35.i.i = icmp slt i64 %37, %35
   br i1 %cmp35.i.i, label %while.body.lr.ph.i.i, label %run_share.exit.i
 
 while.body.lr.ph.i.i:
-  %cmp7.not.i.i = icmp eq i64 %33, 0
+  %cmp7.not.i.i = icmp eq i64 %36, 0
   br label %while.body.i.i
 
 while.body.i.i:
-  %35 = atomicrmw add ptr %arrayidx.i33, i64 %31 monotonic, align 8
-  %cmp6.not.i.i = icmp slt i64 %35, %32
+  %38 = atomicrmw add ptr %arrayidx.i40, i64 %34 monotonic, align 8
+  %cmp6.not.i.i = icmp slt i64 %38, %35
   br i1 %cmp6.not.i.i, label %if.end.i.i, label %run_share.exit.i
 
 if.end.i.i:
-  %sub.i.i37 = sub nsw i64 %32, %35
-  %cond.i.i.i38 = tail call i64 @llvm.smin.i64(i64 %sub.i.i37, i64 %31)
-  %add.i.i39 = add nsw i64 %cond.i.i.i38, %35
+  %sub.i.i44 = sub nsw i64 %35, %38
+  %cond.i.i.i45 = tail call i64 @llvm.smin.i64(i64 %sub.i.i44, i64 %34)
+  %add.i.i46 = add nsw i64 %cond.i.i.i45, %38
   br i1 %cmp7.not.i.i, label %if.else.i.i, label %if.then8.i.i
 
 if.then8.i.i:
-  %sub9.i.i = sub nsw i64 %33, %add.i.i39
-  %sub10.i.i = sub nsw i64 %33, %35
-  tail call void %28(ptr %29, i64 %sub9.i.i, i64 %sub10.i.i, ptr %scratch) nounwind
+  %sub9.i.i = sub nsw i64 %36, %add.i.i46
+  %sub10.i.i = sub nsw i64 %36, %38
+  tail call void %31(ptr %32, i64 %sub9.i.i, i64 %sub10.i.i, ptr %scratch) nounwind
   br label %cleanup.i.i
 
 if.else.i.i:
-  tail call void %28(ptr %29, i64 %35, i64 %add.i.i39, ptr %scratch) nounwind
+  tail call void %31(ptr %32, i64 %38, i64 %add.i.i46, ptr %scratch) nounwind
   br label %cleanup.i.i
 
 cleanup.i.i:
-  %36 = load atomic i64, ptr %arrayidx.i33 monotonic, align 8
-  %cmp.i.i40 = icmp slt i64 %36, %32
-  br i1 %cmp.i.i40, label %while.body.i.i, label %run_share.exit.i
+  %39 = load atomic i64, ptr %arrayidx.i40 monotonic, align 8
+  %cmp.i.i47 = icmp slt i64 %39, %35
+  br i1 %cmp.i.i47, label %while.body.i.i, label %run_share.exit.i
 
 run_share.exit.i:
-  %add.i34 = add nsw i32 %whose.015.i, 1
-  %cmp4.i = icmp eq i32 %add.i34, %30
-  %cond.i35 = select i1 %cmp4.i, i32 0, i32 %add.i34
+  %add.i41 = add nsw i32 %whose.015.i, 1
+  %cmp4.i = icmp eq i32 %add.i41, %33
+  %cond.i42 = select i1 %cmp4.i, i32 0, i32 %add.i41
   %inc.i = add nuw nsw i32 %visited.016.i, 1
-  %exitcond.not.i36 = icmp eq i32 %inc.i, %30
-  br i1 %exitcond.not.i36, label %run_chunks.exit, label %for.body.i32
+  %exitcond.not.i43 = icmp eq i32 %inc.i, %33
+  br i1 %exitcond.not.i43, label %run_chunks.exit, label %for.body.i39
 
 run_chunks.exit:
-  %37 = atomicrmw and ptr %gate.i, i32 2147483647 acq_rel, align 8
-  %38 = load atomic i32, ptr %gate.i acquire, align 8
-  %cmp.not6.i = icmp eq i32 %38, 0
-  br i1 %cmp.not6.i, label %close_region.exit, label %for.body.i42
+  %40 = atomicrmw and ptr %gate.i, i32 2147483647 acq_rel, align 8
+  %41 = load atomic i32, ptr %gate.i acquire, align 8
+  %cmp.not6.i = icmp eq i32 %41, 0
+  br i1 %cmp.not6.i, label %close_region.exit, label %for.body.i49
 
-for.body.i42:
-  %turns.07.i = phi i32 [ %inc.i43, %for.inc.i ], [ 0, %run_chunks.exit ]
+for.body.i49:
+  %turns.07.i = phi i32 [ %inc.i50, %for.inc.i ], [ 0, %run_chunks.exit ]
   tail call void @relay_target_pause() nounwind
   %cmp3.i = icmp ugt i32 %turns.07.i, 2000
   br i1 %cmp3.i, label %if.then.i, label %for.inc.i
 
 if.then.i:
-  %call.i44 = tail call i32 @sched_yield() nounwind
+  %call.i51 = tail call i32 @sched_yield() nounwind
   br label %for.inc.i
 
 for.inc.i:
-  %inc.i43 = add i32 %turns.07.i, 1
-  %39 = load atomic i32, ptr %gate.i acquire, align 8
-  %cmp.not.i = icmp eq i32 %39, 0
-  br i1 %cmp.not.i, label %close_region.exit, label %for.body.i42
+  %inc.i50 = add i32 %turns.07.i, 1
+  %42 = load atomic i32, ptr %gate.i acquire, align 8
+  %cmp.not.i = icmp eq i32 %42, 0
+  br i1 %cmp.not.i, label %close_region.exit, label %for.body.i49
 
 close_region.exit:
   store atomic i32 0, ptr %cond.i.i release, align 8
-  br label %cleanup8
+  br label %cleanup9
 
-cleanup8:
+cleanup9:
   ret void
 }
 
@@ -1811,6 +1830,7 @@ entry:
   %4 = load i64, ptr @relay_target_futex_number, align 8
   %wanted = getelementptr inbounds nuw i8, ptr %2, i64 216
   %gate.i = getelementptr inbounds nuw i8, ptr %2, i64 128
+  %owner = getelementptr inbounds nuw i8, ptr %2, i64 232
   %add = add nsw i32 %conv, 1
   %idxprom = sext i32 %add to i64
   %arrayidx = getelementptr %struct.share, ptr %2, i64 %idxprom
@@ -1872,67 +1892,101 @@ while.body.i:
   br i1 %11, label %if.end, label %while.cond.i
 
 if.end:
-  %13 = load ptr, ptr %scratch, align 8
-  %14 = load ptr, ptr %body1.i, align 8
-  %15 = load ptr, ptr %context2.i, align 8
-  %16 = load i32, ptr %team3.i, align 4
-  %cmp14.i = icmp sgt i32 %16, 0
-  br i1 %cmp14.i, label %for.body.i12, label %run_chunks.exit
+  %13 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i20 = icmp eq i32 %13, 0
+  br i1 %tobool.not.i20, label %cond.false.i, label %if.end.i
 
-for.body.i12:
-  %visited.016.i = phi i32 [ %inc.i14, %run_share.exit.i ], [ 0, %if.end ]
-  %whose.015.i = phi i32 [ %cond.i, %run_share.exit.i ], [ %add, %if.end ]
+if.end.i:
+  %14 = load i32, ptr @owner_key, align 4
+  %call.i = tail call ptr @pthread_getspecific(i32 %14) nounwind
+  %15 = ptrtoint ptr %call.i to i64
+  %tobool1.not.i = icmp eq ptr %call.i, null
+  br i1 %tobool1.not.i, label %cond.false.i, label %relay_stop_owner.exit
+
+cond.false.i:
+  %call2.i = tail call i64 @pthread_self() nounwind
+  br label %relay_stop_owner.exit
+
+relay_stop_owner.exit:
+  %cond.i = phi i64 [ %call2.i, %cond.false.i ], [ %15, %if.end.i ]
+  %16 = load i64, ptr %owner, align 8
+  %cmp5.not = icmp eq i64 %cond.i, %16
+  br i1 %cmp5.not, label %if.end9, label %if.then7
+
+if.then7:
+  %call.i21 = tail call i32 @pthread_once(ptr nonnull @owner_once, ptr nonnull @make_owner_key) nounwind
+  %17 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i22 = icmp eq i32 %17, 0
+  br i1 %tobool.not.i22, label %if.end9, label %if.then.i
+
+if.then.i:
+  %18 = load i32, ptr @owner_key, align 4
+  %19 = inttoptr i64 %16 to ptr
+  %call1.i = tail call i32 @pthread_setspecific(i32 %18, ptr %19) nounwind
+  br label %if.end9
+
+if.end9:
+  %20 = load ptr, ptr %scratch, align 8
+  %21 = load ptr, ptr %body1.i, align 8
+  %22 = load ptr, ptr %context2.i, align 8
+  %23 = load i32, ptr %team3.i, align 4
+  %cmp14.i = icmp sgt i32 %23, 0
+  br i1 %cmp14.i, label %for.body.i24, label %run_chunks.exit
+
+for.body.i24:
+  %visited.016.i = phi i32 [ %inc.i27, %run_share.exit.i ], [ 0, %if.end9 ]
+  %whose.015.i = phi i32 [ %cond.i26, %run_share.exit.i ], [ %add, %if.end9 ]
   %idxprom.i = sext i32 %whose.015.i to i64
   %arrayidx.i = getelementptr inbounds %struct.share, ptr %shares.i, i64 %idxprom.i
-  %17 = load i64, ptr %chunk1.i.i, align 8
+  %24 = load i64, ptr %chunk1.i.i, align 8
   %end2.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 8
-  %18 = load i64, ptr %end2.i.i, align 8
+  %25 = load i64, ptr %end2.i.i, align 8
   %mirror3.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 24
-  %19 = load i64, ptr %mirror3.i.i, align 8
-  %20 = load atomic i64, ptr %arrayidx.i monotonic, align 8
-  %cmp35.i.i = icmp slt i64 %20, %18
+  %26 = load i64, ptr %mirror3.i.i, align 8
+  %27 = load atomic i64, ptr %arrayidx.i monotonic, align 8
+  %cmp35.i.i = icmp slt i64 %27, %25
   br i1 %cmp35.i.i, label %while.body.lr.ph.i.i, label %run_share.exit.i
 
 while.body.lr.ph.i.i:
-  %cmp7.not.i.i = icmp eq i64 %19, 0
+  %cmp7.not.i.i = icmp eq i64 %26, 0
   br label %while.body.i.i
 
 while.body.i.i:
-  %21 = atomicrmw add ptr %arrayidx.i, i64 %17 monotonic, align 8
-  %cmp6.not.i.i = icmp slt i64 %21, %18
+  %28 = atomicrmw add ptr %arrayidx.i, i64 %24 monotonic, align 8
+  %cmp6.not.i.i = icmp slt i64 %28, %25
   br i1 %cmp6.not.i.i, label %if.end.i.i, label %run_share.exit.i
 
 if.end.i.i:
-  %sub.i.i = sub nsw i64 %18, %21
-  %cond.i.i.i = tail call i64 @llvm.smin.i64(i64 %sub.i.i, i64 %17)
-  %add.i.i = add nsw i64 %cond.i.i.i, %21
+  %sub.i.i = sub nsw i64 %25, %28
+  %cond.i.i.i = tail call i64 @llvm.smin.i64(i64 %sub.i.i, i64 %24)
+  %add.i.i = add nsw i64 %cond.i.i.i, %28
   br i1 %cmp7.not.i.i, label %if.else.i.i, label %if.then8.i.i
 
 if.then8.i.i:
-  %sub9.i.i = sub nsw i64 %19, %add.i.i
-  %sub10.i.i = sub nsw i64 %19, %21
-  tail call void %14(ptr %15, i64 %sub9.i.i, i64 %sub10.i.i, ptr %13) nounwind
+  %sub9.i.i = sub nsw i64 %26, %add.i.i
+  %sub10.i.i = sub nsw i64 %26, %28
+  tail call void %21(ptr %22, i64 %sub9.i.i, i64 %sub10.i.i, ptr %20) nounwind
   br label %cleanup.i.i
 
 if.else.i.i:
-  tail call void %14(ptr %15, i64 %21, i64 %add.i.i, ptr %13) nounwind
+  tail call void %21(ptr %22, i64 %28, i64 %add.i.i, ptr %20) nounwind
   br label %cleanup.i.i
 
 cleanup.i.i:
-  %22 = load atomic i64, ptr %arrayidx.i monotonic, align 8
-  %cmp.i.i = icmp slt i64 %22, %18
+  %29 = load atomic i64, ptr %arrayidx.i monotonic, align 8
+  %cmp.i.i = icmp slt i64 %29, %25
   br i1 %cmp.i.i, label %while.body.i.i, label %run_share.exit.i
 
 run_share.exit.i:
-  %add.i13 = add nsw i32 %whose.015.i, 1
-  %cmp4.i = icmp eq i32 %add.i13, %16
-  %cond.i = select i1 %cmp4.i, i32 0, i32 %add.i13
-  %inc.i14 = add nuw nsw i32 %visited.016.i, 1
-  %exitcond.not.i15 = icmp eq i32 %inc.i14, %16
-  br i1 %exitcond.not.i15, label %run_chunks.exit, label %for.body.i12
+  %add.i25 = add nsw i32 %whose.015.i, 1
+  %cmp4.i = icmp eq i32 %add.i25, %23
+  %cond.i26 = select i1 %cmp4.i, i32 0, i32 %add.i25
+  %inc.i27 = add nuw nsw i32 %visited.016.i, 1
+  %exitcond.not.i28 = icmp eq i32 %inc.i27, %23
+  br i1 %exitcond.not.i28, label %run_chunks.exit, label %for.body.i24
 
 run_chunks.exit:
-  %23 = atomicrmw sub ptr %gate.i, i32 1 release, align 8
+  %30 = atomicrmw sub ptr %gate.i, i32 1 release, align 8
   br label %for.cond.backedge
 }
 
