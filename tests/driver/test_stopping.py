@@ -15,6 +15,7 @@ import pytest
 import relay
 from relay.runtime.executable import Executable
 from relay.runtime.memory.stopping import time_limit
+from relay.runtime.values.heap import HeapUse
 from tests.messages import check_message
 from tests.native.running import module
 
@@ -179,6 +180,86 @@ def test_a_graph_executor_gives_nothing_of_a_kernel_that_was_told_to_end():
     with time_limit(0.01), pytest.raises(relay.RelayError, match="timed-out"):
         for_ever(executor, arrays)
     np.testing.assert_array_equal(executor(*arrays), expected)
+
+
+@pytest.mark.parametrize("again", range(2))
+def test_a_call_ends_when_its_steps_are_used_up(program, again):
+    name, executable = program
+    expected = executable(STARTS[name], 2)
+    with pytest.raises(relay.RelayError) as caught:
+        executable(STARTS[name], FOR_EVER, step_limit=1000)
+    check_message("runtime", "step-limit", caught.value)
+    np.testing.assert_array_equal(executable(STARTS[name], 2, step_limit=10**9), expected)
+    np.testing.assert_array_equal(executable(STARTS[name], 2), expected)
+
+
+@pytest.mark.parametrize("turns", [10, 500])
+def test_each_turn_is_a_step(turns):
+    executable = relay.build(module(SCALARS))
+    with pytest.raises(relay.RelayError, match="step-limit"):
+        executable(1, turns, step_limit=turns)
+    assert executable(1, turns, step_limit=turns + 5) == executable(1, turns)
+
+
+GROWING = """
+def @grow(%xs: List[Tensor[(1024), float32]], %n: int64) -> List[Tensor[(1024), float32]] {
+  if (less(%n, 1i64)) { %xs } else {
+    @grow(Cons(multiply(2f, ones(shape=[1024], dtype="float32")), %xs), subtract(%n, 1i64))
+  }
+}
+def @main(%n: int64) -> int64 {
+  match (@grow(Nil, %n)) { Nil => 0i64, Cons(_, _) => 1i64 }
+}"""
+MEGABYTE = 1 << 20
+
+
+def test_a_call_ends_that_wants_more_memory_than_it_may_have():
+    executable = relay.build(module(GROWING))
+    uses: list[HeapUse] = []
+    executable["main"].observe_heap(uses.append)
+    assert executable(100, memory_limit_bytes=2 * MEGABYTE) == 1
+    with pytest.raises(relay.RelayError) as caught:
+        executable(FOR_EVER, memory_limit_bytes=8 * MEGABYTE)
+    check_message("runtime", "memory-limit", caught.value)
+    assert executable(5000) == 1
+    assert executable(100, memory_limit_bytes=2 * MEGABYTE) == 1
+    assert [each.alive for each in uses] == [0, 0, 0]
+
+
+def test_results_count_before_anything_runs():
+    x = relay.var("x", shape=("n",))
+    executable = relay.build(relay.Function([x], relay.exp(x)))
+    data = np.ones(MEGABYTE, np.float32)
+    with pytest.raises(relay.RelayError, match="memory-limit"):
+        executable(data, memory_limit_bytes=4 * MEGABYTE - 1)
+    assert executable(data, memory_limit_bytes=4 * MEGABYTE + 4096).shape == (MEGABYTE,)
+
+
+def test_limits_of_one_thread_are_not_those_of_another():
+    executable = relay.build(module(LOOP))
+    results: list[np.ndarray] = []
+    thread = threading.Thread(target=lambda: results.append(executable(STARTS["loop"], 1_000_000)))
+    thread.start()
+    while thread.is_alive():
+        with pytest.raises(relay.RelayError, match="step-limit"):
+            executable(STARTS["loop"], FOR_EVER, step_limit=1000)
+    thread.join()
+    np.testing.assert_array_equal(results[0], executable(STARTS["loop"], 1_000_000))
+
+
+def test_limits_of_a_library_in_python(tmp_path: Path):
+    relay.build(module(LOOP)).export(tmp_path / "loop.so")
+    loaded = relay.load(tmp_path / "loop.so")
+    with pytest.raises(relay.RelayError, match="step-limit"):
+        loaded(STARTS["loop"], FOR_EVER, step_limit=1000, memory_limit_bytes=1 << 30)
+
+
+@pytest.mark.parametrize("limit", ["step_limit", "memory_limit_bytes"])
+@pytest.mark.parametrize("given", [0, -1, True, 1.5, "many", 1 << 70])
+def test_limits_are_whole_numbers(limit, given):
+    executable = relay.build(module(SCALARS))
+    with pytest.raises(relay.RelayError, match="bad-limit"):
+        executable(1, 1, **{limit: given})
 
 
 @pytest.mark.parametrize("seconds", [0, -1, True, "soon", float("nan"), float("inf")])

@@ -71,13 +71,15 @@ class Executable:
         return self._heap[0]
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
-        """Run `@main` on arrays given by position or by name, for at most `timeout` seconds if that is given.
+        """Run `@main` on arrays given by position or by name, within limits where those are given: `timeout` (seconds),
+        `step_limit` (calls, turns of loops, and kernels in all), `memory_limit_bytes` (of results, and of what it works
+        in; what other threads of its kernels work in is not counted).
 
         Gives an array, or tuples of arrays nested as the program's type says. Raises `RelayError` when an input has
         the wrong dtype, rank, extent or memory, and when a run-time check of the program fails. Arrays of inputs that
-        were donated (`build`) become results; after a call that fails they hold anything. Ctrl-C and a `timeout`
-        (rule `timed-out`) end it where a loop comes back, between kernels and inside of long ones, and leave it as
-        usable as before.
+        were donated (`build`) become results; after a call that fails they hold anything. Ctrl-C and limits (rules
+        `timed-out`, `step-limit`, `memory-limit`) leave it as usable as before: a call ends where a loop comes back,
+        between kernels, and for time inside of long ones too.
         """
         main = self._entries.get("main") or self["main"]
         return main(*positional, **named)

@@ -30,6 +30,9 @@ says why."""
 INTERRUPTED, TIMED_OUT = -9, -10
 """Somebody pressed Ctrl-C, or the time that a caller gave was up."""
 
+STEPS_USED_UP, MEMORY_USED_UP = -11, -12
+"""A call came to a limit that its caller gave."""
+
 
 def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tuple[int, int] = (0, 0)) -> Exception:
     """What to raise. `values` are the extents of the call, by the names of symbols; `index` is what a failure for an
@@ -57,7 +60,22 @@ def stopped(name: str, status: int) -> RelayError | None:
             message=f"`{name}` did not end within the time that it was given",
             remedy="give it more (`timeout`), or see where the time goes: executable.profile(…)",
         )
-    return None
+    if status == STEPS_USED_UP:
+        return RelayError(
+            rule="step-limit",
+            message=f"`{name}` took more steps than it was given: calls, turns of loops and kernels",
+            remedy="a function that calls itself must come to an end; raise step_limit if this one does",
+        )
+    return memory_limit_error(name) if status == MEMORY_USED_UP else None
+
+
+def memory_limit_error(name: str) -> RelayError:
+    """The error that a call needs more memory than it was given."""
+    return RelayError(
+        rule="memory-limit",
+        message=f"`{name}` needs more memory than it was given",
+        remedy="raise memory_limit_bytes, or give it smaller inputs",
+    )
 
 
 def _error(name: str, failed: Failure, values: Mapping[str, int], index: tuple[int, int]) -> RelayError:

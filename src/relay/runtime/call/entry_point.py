@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -17,13 +18,13 @@ from relay.runtime.arguments.extents import symbol_sources
 from relay.runtime.artefact.arena_map import RegionArena, region_arena
 from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, TensorSpec
 from relay.runtime.artefact.nesting import nesting, shown_entry
-from relay.runtime.artefact.status import failure, left_index, shown_values
+from relay.runtime.artefact.status import failure, left_index, memory_limit_error, shown_values
 from relay.runtime.call.heap_calls import HeapCalls
 from relay.runtime.call.native import NativeCode
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.quick_call import QuickCall, Sizes, quick_call
 from relay.runtime.cpython.workspaces import Workspaces
-from relay.runtime.memory.stopping import time_limit
+from relay.runtime.memory.stopping import limits, time_limit
 from relay.runtime.values.heap import INDEX_OFFSET_BYTES, HeapUse
 from relay.runtime.values.stored import NativeFunction
 from relay.runtime.values.values import DataValue, RefValue
@@ -32,7 +33,9 @@ Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFuncti
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 
 _MOST_SHAPES = 64
-TIMEOUT = "timeout"
+TIMEOUT, STEP_LIMIT, MEMORY_LIMIT = "timeout", "step_limit", "memory_limit_bytes"
+LIMITS = frozenset({TIMEOUT, STEP_LIMIT, MEMORY_LIMIT})
+"""What a call may be given beside its inputs, unless an input has that name."""
 
 
 class EntryPoint:
@@ -110,10 +113,12 @@ class EntryPoint:
         return tuple(region_arena(each, values) for each in self._spec.regions)
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
-        """`timeout`: how many seconds the call may take, unless an input has that name."""
-        if TIMEOUT in named and TIMEOUT not in self._names:
-            with time_limit(named.pop(TIMEOUT)):
-                return self(*positional, **named)
+        """`timeout`: how many seconds the call may take; `step_limit`: how many calls, turns of loops and kernels;
+        `memory_limit_bytes`: what it may take for results and to work in. An input of such a name goes before."""
+        if named and not LIMITS.isdisjoint(named):
+            limits = {name: named.pop(name) for name in LIMITS.intersection(named).difference(self._names)}
+            if limits:
+                return self._limited(limits, positional, named)
         quick = self._quick
         if quick is not None:
             given = self._in_order(positional, named) if named else positional
@@ -125,6 +130,22 @@ class EntryPoint:
                 if result is not None:
                     return result
         return self._checked(bind_arguments(self._spec, positional, named))
+
+    def _limited(self, given: Mapping[str, Any], positional: tuple[Any, ...], named: Mapping[str, Any]) -> Result:
+        """A call with some of `LIMITS`."""
+        with ExitStack() as during:
+            steps = _limit(STEP_LIMIT, given.get(STEP_LIMIT))
+            bytes_left = _limit(MEMORY_LIMIT, given.get(MEMORY_LIMIT))
+            if bytes_left is not None:
+                arrays = bind_arguments(self._spec, positional, named)
+                bytes_left -= self._sizes_of(solve_symbols(self._spec, self._sources, arrays)).bytes
+                if bytes_left < 0:
+                    raise memory_limit_error(self._spec.name)
+            if steps is not None or bytes_left is not None:
+                during.enter_context(limits(self._code.address, steps, bytes_left))
+            if TIMEOUT in given:
+                during.enter_context(time_limit(given[TIMEOUT]))
+            return self(*positional, **named)
 
     def _checked(self, arrays: tuple[Any, ...], withheld: Collection[Donation] = ()) -> Result:
         """A call on what `bind_arguments` gives, with all checks."""
@@ -246,3 +267,10 @@ class EntryPoint:
         index = left_index(self._spec, status, workspace + (0 if self._heap is None else INDEX_OFFSET_BYTES))
         of_device = self._code.devices.failure(self._spec.name, status)
         return of_device or failure(self._spec, status, {symbol.name: value for symbol, value in values.items()}, index)
+
+
+def _limit(name: str, given: object) -> int | None:
+    """A limit as a user gives it. Raises `RelayError` (rule `bad-limit`)."""
+    if given is None or (isinstance(given, int) and not isinstance(given, bool) and 0 < given < 1 << 62):
+        return given
+    raise RelayError(rule="bad-limit", message=f"`{name}` is a whole number", expected="more than 0", found=repr(given))

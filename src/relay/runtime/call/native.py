@@ -24,6 +24,7 @@ from relay.runtime.cpython.quick_call import CALL_SYMBOL
 from relay.runtime.devices.connected import Connected, connect
 from relay.runtime.memory.mapped import Constants
 from relay.runtime.memory.objects import load_objects, load_support
+from relay.runtime.memory.stopping import LIMIT_SYMBOLS
 
 NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -75,7 +76,7 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
     """Load the objects of an artefact into this process."""
     support = load_support(artefact.support)
     objects = load_objects(artefact.objects, exported_symbols(artefact.manifest), support.addresses)
-    library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
+    library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL, *LIMIT_SYMBOLS)}
 
     def address(symbol: str) -> int:
         return library[symbol] if symbol in library else objects.address(symbol)

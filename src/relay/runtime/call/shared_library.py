@@ -18,7 +18,7 @@ from relay.runtime.cpython.quick_build import BUILD_SYMBOL
 from relay.runtime.cpython.quick_call import CALL_SYMBOL
 from relay.runtime.devices.connected import connect
 from relay.runtime.memory.mapped import Constants
-from relay.runtime.memory.stopping import STOP_SYMBOLS, add_stops
+from relay.runtime.memory.stopping import LIMIT_SYMBOLS, STOP_SYMBOLS, add_stops
 from relay.runtime.memory.threads import POOL_SYMBOLS, add_pool
 
 TABLE_SYMBOL = "relay_library"
@@ -37,7 +37,7 @@ class _Table(ctypes.Structure):
 
 def library_symbols(manifest: Manifest) -> tuple[str, ...]:
     """What Python calls of a library, in the order of its table."""
-    return (*exported_symbols(manifest), CALL_SYMBOL, BUILD_SYMBOL, *POOL_SYMBOLS, *STOP_SYMBOLS)
+    return (*exported_symbols(manifest), CALL_SYMBOL, BUILD_SYMBOL, *POOL_SYMBOLS, *STOP_SYMBOLS, *LIMIT_SYMBOLS)
 
 
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:

@@ -7,6 +7,7 @@ caller takes the long way, which can say why.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -36,6 +37,12 @@ class Sizes:
     shapes: tuple[tuple[int, ...], ...]
     dtypes: tuple[np.dtype[np.generic], ...]
     workspace_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """Of all that Python makes for a call."""
+        items = map(math.prod, self.shapes)
+        return self.workspace_bytes + sum(each * dtype.itemsize for each, dtype in zip(items, self.dtypes, strict=True))
 
 
 @frozen(eq=False)

@@ -16,13 +16,14 @@ from types import MappingProxyType
 import llvmlite.binding as llvm
 
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.runtime.memory.stopping import STOP_SYMBOLS, add_stops, stop_on_interrupts
+from relay.runtime.memory.stopping import LIMIT_SYMBOLS, STOP_SYMBOLS, add_stops, stop_on_interrupts
 from relay.runtime.memory.threads import add_pool
 
 SUPPORT_SYMBOLS = (
     "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
     "relay_limit_threads", "relay_set_pinning", "relay_call", "relay_build", "relay_watch", "relay_unwatch",
-    "relay_stop_asked", "relay_stop_now", "relay_stop_begin", "relay_stop_owner", "relay_stop_act_for", *STOP_SYMBOLS,
+    "relay_stop_asked", "relay_stop_now", "relay_stop_step", "relay_stop_allows", "relay_stop_begin",
+    "relay_stop_owner", "relay_stop_act_for", *STOP_SYMBOLS, *LIMIT_SYMBOLS,
 )  # fmt: skip
 """What the support library exports."""
 

@@ -1,4 +1,4 @@
-"""Native calls that end before they are done: Ctrl-C, and calls whose time is up."""
+"""Native calls that end before they are done: Ctrl-C, calls whose time is up, and limits of steps and memory."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from relay.base.diagnostics import RelayError
 STOP_SYMBOLS = ("relay_stop_on_interrupt", "relay_stop_thread", "relay_stop_forget")
 """What a support library is asked to stop calls by. Programs call the others."""
 
+LIMIT_SYMBOLS = ("relay_stop_limit", "relay_stop_unlimit")
+"""What sets limits to the calls of a thread, and takes them back."""
+
+_LIMIT = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_int64, ctypes.c_int64)
+_NO_LIMIT = (1 << 63) - 1
 _OF_THREAD = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
 
 
@@ -62,6 +67,27 @@ def time_limit(seconds: object) -> Generator[None]:
             is_over = True
             for _, _, forget in stops:
                 forget(thread)
+
+
+@contextmanager
+def limits(address: Callable[[str], int], steps: int | None, memory_bytes: int | None) -> Generator[None]:
+    """End calls that this thread makes in the block after so many steps, or when they ask for more memory than so many
+    bytes. `address` gives symbols of the support library of who is called.
+
+    Raises `RelayError` (rule `too-many-limits`) where 64 threads have limits already.
+    """
+    limit, unlimit = _LIMIT(address(LIMIT_SYMBOLS[0])), _OF_THREAD(address(LIMIT_SYMBOLS[1]))
+    place = limit(_NO_LIMIT if steps is None else steps, _NO_LIMIT if memory_bytes is None else memory_bytes)
+    if not place:
+        raise RelayError(
+            rule="too-many-limits",
+            message="no call can be given limits",
+            expected="at most 64 calls at a time with `step_limit` or `memory_limit_bytes`, on a system with threads",
+        )
+    try:
+        yield
+    finally:
+        unlimit(place)
 
 
 @cache

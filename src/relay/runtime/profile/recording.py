@@ -31,6 +31,7 @@ from relay.runtime.devices.connected import connect
 from relay.runtime.devices.device import OpenedDevice
 from relay.runtime.memory.mapped import Constants
 from relay.runtime.memory.objects import LoadedObjects, load_objects, load_support
+from relay.runtime.memory.stopping import LIMIT_SYMBOLS
 from relay.runtime.profile.timed_device import DeviceWork, OnDevice, TimedDevice
 
 ENTRY, CHUNK, FIRST_REGION = -1, -2, -3
@@ -164,7 +165,7 @@ def load_recorded_code(artefact: Artefact) -> RecordedCode:
     entries = [entry.native_symbol for entry in manifest.entries]
     text = _entry_text(kernels.recorder, entries, inner.addresses)
     outer = load_objects([_object(text, _machine())], entries)
-    library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
+    library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL, *LIMIT_SYMBOLS)}
     addresses = {**inner.addresses, **outer.addresses, **library}
     devices = connect(manifest.devices, addresses.__getitem__, kernels.timed)
     if devices.close is not None:

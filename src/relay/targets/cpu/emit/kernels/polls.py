@@ -11,7 +11,7 @@ from relay.arith.bounds import Interval, bounds_of
 from relay.arith.expr import IntExpr, Symbol, floor_divide, free_symbols, maximum, multiply
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.kernels.work import PARTS_OF_A_NANOSECOND, work_of
-from relay.targets.cpu.emit.stop import emit_stop_question
+from relay.targets.cpu.emit.stop import NOW, emit_stop_question
 from relay.tir.stmt import For
 from relay.tir.traversal import values_in_index, walk_statement
 
@@ -45,8 +45,8 @@ def emit_poll(e: Emitter, go: str) -> list[str]:
     text = e.function
     e.stopped = e.stopped or text.label("stopped")
     ask, looked = text.label("ask"), text.block
-    emit_stop_question(text, go, ask)
-    text.branch(text.impure(f"icmp eq i32 {text.impure('call i32 @relay_stop_now()')}, 0"), go, e.stopped)
+    status = emit_stop_question(text, NOW, go, ask)
+    text.branch(text.impure(f"icmp eq i32 {status}, 0"), go, e.stopped)
     return [looked, ask]
 
 

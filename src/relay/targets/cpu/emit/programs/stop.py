@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from relay.targets.cpu.emit.programs.frame import Frame
-from relay.targets.cpu.emit.stop import emit_stop_question
+from relay.targets.cpu.emit.stop import STEP, emit_stop_question
 from relay.targets.cpu.emit.text import FunctionText
 
 
 def emit_stop_check(text: FunctionText, frame: Frame) -> None:
     """Go on, unless this call is to end."""
     ask, stop, go = text.label("ask"), text.label("stop"), text.label("go")
-    emit_stop_question(text, go, ask)
-    status = text.impure("call i32 @relay_stop_now()")
+    status = emit_stop_question(text, STEP, go, ask)
     text.branch(text.impure(f"icmp eq i32 {status}, 0"), go, stop)
     text.start_block(stop)
     frame.fail(status)

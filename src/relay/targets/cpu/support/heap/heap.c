@@ -8,10 +8,11 @@
 #include "heap/heap.h"
 #include "linkage.h"
 #include "memory.h"
+#include "stop/stop.h"
 
 _Noreturn void longjmp(void *target, int value);
 
-enum { NO_MEMORY = -1, STACK_USED_UP = -2 };
+enum { NO_MEMORY = -1, STACK_USED_UP = -2, MEMORY_USED_UP = -12 };
 
 RELAY_HELPER uint64_t block_bytes(uint64_t block_class)
 {
@@ -77,6 +78,8 @@ __attribute__((noinline, cold, noreturn)) RELAY_PART_OF_PROGRAM void relay_heap_
 // Memory that stays until the call's end.
 RELAY_OUTLINED void *relay_heap_chunk(struct heap *heap, uint64_t bytes)
 {
+    if (!relay_stop_allows(bytes))
+        relay_heap_fail(heap, MEMORY_USED_UP);
     struct chunk *chunk = relay_alloc(sizeof(struct chunk) + bytes);
     if (chunk == NULL)
         relay_heap_fail(heap, NO_MEMORY);

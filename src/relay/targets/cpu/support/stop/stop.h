@@ -12,6 +12,17 @@ extern int32_t relay_stop_asked;
 // The status with which the calling thread is to end its call; 0 when it goes on.
 int32_t relay_stop_now(void);
 
+// The same where a program comes back to or a kernel is through: one step of those that a call may take.
+int32_t relay_stop_step(void);
+
+// Whether a call may have so many bytes more.
+_Bool relay_stop_allows(uint64_t bytes);
+
+// Until `relay_stop_unlimit` is told what this gives, calls of the calling thread end after so many steps with -11, or
+// when they ask for more than so many bytes with -12. 0 where there are too many such calls at a time.
+uint64_t relay_stop_limit(int64_t steps, int64_t bytes);
+void relay_stop_unlimit(uint64_t place);
+
 // A call begins: whatever was asked of this thread before is over.
 void relay_stop_begin(void);
 

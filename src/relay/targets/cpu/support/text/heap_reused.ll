@@ -1030,20 +1030,30 @@ declare void @relay_free(ptr)
 
 define internal fastcc nonnull ptr @relay_heap_chunk(ptr %heap, i64 %bytes) noinline nounwind {
 entry:
-  %add = add i64 %bytes, 64
-  %call = tail call ptr @relay_alloc(i64 %add) nounwind
-  %cmp = icmp eq ptr %call, null
-  br i1 %cmp, label %if.then, label %if.end
+  %call = tail call i1 @relay_stop_allows(i64 %bytes) nounwind
+  br i1 %call, label %if.end, label %if.then
 
 if.then:
-  tail call void @relay_heap_fail(ptr %heap, i32 -1) cold noreturn
+  tail call void @relay_heap_fail(ptr %heap, i32 -12) cold noreturn
   unreachable
 
 if.end:
+  %add = add i64 %bytes, 64
+  %call1 = tail call ptr @relay_alloc(i64 %add) nounwind
+  %cmp = icmp eq ptr %call1, null
+  br i1 %cmp, label %if.then2, label %if.end3
+
+if.then2:
+  tail call void @relay_heap_fail(ptr %heap, i32 -1) cold noreturn
+  unreachable
+
+if.end3:
   %chunks = getelementptr inbounds nuw i8, ptr %heap, i64 32
   %0 = load ptr, ptr %chunks, align 8
-  store ptr %0, ptr %call, align 8
-  store ptr %call, ptr %chunks, align 8
-  %memory = getelementptr inbounds nuw i8, ptr %call, i64 64
+  store ptr %0, ptr %call1, align 8
+  store ptr %call1, ptr %chunks, align 8
+  %memory = getelementptr inbounds nuw i8, ptr %call1, i64 64
   ret ptr %memory
 }
+
+declare i1 @relay_stop_allows(i64)

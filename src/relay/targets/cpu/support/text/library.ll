@@ -1,6 +1,7 @@
 ; Made of library.c by `python -m relay.targets.cpu.support.generate`.
 
 %struct.range = type { i64, i64, i64 }
+%struct.limit = type { i64, i64, i64 }
 %struct.signal_action = type { ptr, %struct.set, i32, ptr }
 %struct.set = type { [16 x i64] }
 %struct.builder = type { ptr, ptr, ptr }
@@ -18,6 +19,7 @@
 @owner_once = internal global i32 0, align 4
 @relay_stop_asked = global i32 0, align 4
 @interrupted_thread = internal global i64 0, align 8
+@limits = internal global [64 x %struct.limit] zeroinitializer, align 16
 @before_interrupt = internal global %struct.signal_action zeroinitializer, align 8
 @overdue = internal global [64 x i64] zeroinitializer, align 16
 @kept_bytes = internal global [8 x i64] zeroinitializer, align 16
@@ -1408,6 +1410,191 @@ is_overdue.exit:
 cleanup:
   %retval.0 = phi i32 [ -9, %relay_stop_owner.exit ], [ 0, %if.end ], [ %6, %is_overdue.exit ]
   ret i32 %retval.0
+}
+
+define range(i32 -11, 1) i32 @relay_stop_step() nounwind {
+entry:
+  %0 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i = icmp eq i32 %0, 0
+  br i1 %tobool.not.i, label %cond.false.i, label %if.end.i
+
+if.end.i:
+  %1 = load i32, ptr @owner_key, align 4
+  %call.i = tail call ptr @pthread_getspecific(i32 %1) nounwind
+  %2 = ptrtoint ptr %call.i to i64
+  %tobool1.not.i = icmp eq ptr %call.i, null
+  br i1 %tobool1.not.i, label %cond.false.i, label %relay_stop_owner.exit
+
+cond.false.i:
+  %call2.i = tail call i64 @pthread_self() nounwind
+  br label %relay_stop_owner.exit
+
+relay_stop_owner.exit:
+  %cond.i = phi i64 [ %call2.i, %cond.false.i ], [ %2, %if.end.i ]
+  br label %for.body
+
+for.body:
+  %indvars.iv = phi i64 [ 0, %relay_stop_owner.exit ], [ %indvars.iv.next, %for.inc ]
+  %arrayidx = getelementptr inbounds nuw %struct.limit, ptr @limits, i64 %indvars.iv
+  %3 = load atomic i64, ptr %arrayidx acquire, align 8
+  %cmp2 = icmp eq i64 %3, %cond.i
+  br i1 %cmp2, label %land.lhs.true, label %for.inc
+
+land.lhs.true:
+  %steps = getelementptr inbounds nuw i8, ptr %arrayidx, i64 8
+  %4 = load i64, ptr %steps, align 8
+  %dec = add nsw i64 %4, -1
+  store i64 %dec, ptr %steps, align 8
+  %cmp5 = icmp slt i64 %4, 1
+  br i1 %cmp5, label %cleanup7, label %for.inc
+
+for.inc:
+  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %exitcond = icmp eq i64 %indvars.iv.next, 64
+  br i1 %exitcond, label %for.end, label %for.body
+
+for.end:
+  %5 = load atomic i32, ptr @relay_stop_asked acquire, align 4
+  %6 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i.i = icmp eq i32 %6, 0
+  br i1 %tobool.not.i.i, label %cond.false.i.i, label %if.end.i.i
+
+if.end.i.i:
+  %7 = load i32, ptr @owner_key, align 4
+  %call.i.i = tail call ptr @pthread_getspecific(i32 %7) nounwind
+  %8 = ptrtoint ptr %call.i.i to i64
+  %tobool1.not.i.i = icmp eq ptr %call.i.i, null
+  br i1 %tobool1.not.i.i, label %cond.false.i.i, label %relay_stop_owner.exit.i
+
+cond.false.i.i:
+  %call2.i.i = tail call i64 @pthread_self() nounwind
+  br label %relay_stop_owner.exit.i
+
+relay_stop_owner.exit.i:
+  %cond.i.i = phi i64 [ %call2.i.i, %cond.false.i.i ], [ %8, %if.end.i.i ]
+  %and.i = and i32 %5, 1
+  %tobool.not.i11 = icmp ne i32 %and.i, 0
+  %9 = load i64, ptr @interrupted_thread, align 8
+  %cmp.i = icmp eq i64 %cond.i.i, %9
+  %or.cond.i = select i1 %tobool.not.i11, i1 %cmp.i, i1 false
+  br i1 %or.cond.i, label %cleanup7, label %if.end.i12
+
+if.end.i12:
+  %cmp1.i = icmp sgt i32 %5, 1
+  br i1 %cmp1.i, label %for.body.i.i, label %cleanup7
+
+for.body.i.i:
+  %indvars.iv.i.i = phi i64 [ %indvars.iv.next.i.i, %for.body.i.i ], [ 0, %if.end.i12 ]
+  %arrayidx.i.i = getelementptr inbounds nuw i64, ptr @overdue, i64 %indvars.iv.i.i
+  %10 = load atomic i64, ptr %arrayidx.i.i acquire, align 8
+  %cmp1.i.i = icmp eq i64 %10, %cond.i.i
+  %indvars.iv.next.i.i = add nuw nsw i64 %indvars.iv.i.i, 1
+  %exitcond.not.i.i = icmp eq i64 %indvars.iv.next.i.i, 64
+  %or.cond.i.i = select i1 %cmp1.i.i, i1 true, i1 %exitcond.not.i.i
+  br i1 %or.cond.i.i, label %is_overdue.exit.i, label %for.body.i.i
+
+is_overdue.exit.i:
+  %11 = select i1 %cmp1.i.i, i32 -10, i32 0
+  br label %cleanup7
+
+cleanup7:
+  %retval.1 = phi i32 [ %11, %is_overdue.exit.i ], [ -9, %relay_stop_owner.exit.i ], [ 0, %if.end.i12 ], [ -11, %land.lhs.true ]
+  ret i32 %retval.1
+}
+
+define noundef i1 @relay_stop_allows(i64 %bytes) nounwind {
+entry:
+  %0 = load atomic i32, ptr @relay_stop_asked acquire, align 4
+  %cmp = icmp slt i32 %0, 2
+  br i1 %cmp, label %return, label %if.end
+
+if.end:
+  %1 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i = icmp eq i32 %1, 0
+  br i1 %tobool.not.i, label %cond.false.i, label %if.end.i
+
+if.end.i:
+  %2 = load i32, ptr @owner_key, align 4
+  %call.i = tail call ptr @pthread_getspecific(i32 %2) nounwind
+  %3 = ptrtoint ptr %call.i to i64
+  %tobool1.not.i = icmp eq ptr %call.i, null
+  br i1 %tobool1.not.i, label %cond.false.i, label %relay_stop_owner.exit
+
+cond.false.i:
+  %call2.i = tail call i64 @pthread_self() nounwind
+  br label %relay_stop_owner.exit
+
+relay_stop_owner.exit:
+  %cond.i = phi i64 [ %call2.i, %cond.false.i ], [ %3, %if.end.i ]
+  br label %for.body
+
+for.body:
+  %indvars.iv = phi i64 [ 0, %relay_stop_owner.exit ], [ %indvars.iv.next, %for.inc ]
+  %arrayidx = getelementptr inbounds nuw %struct.limit, ptr @limits, i64 %indvars.iv
+  %4 = load atomic i64, ptr %arrayidx acquire, align 8
+  %cmp4.not = icmp eq i64 %4, %cond.i
+  br i1 %cmp4.not, label %if.end6, label %for.inc
+
+if.end6:
+  %bytes9 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
+  %5 = load i64, ptr %bytes9, align 8
+  %cmp10 = icmp ugt i64 %bytes, %5
+  br i1 %cmp10, label %return, label %if.end12
+
+if.end12:
+  %sub = sub nuw nsw i64 %5, %bytes
+  store i64 %sub, ptr %bytes9, align 8
+  br label %for.inc
+
+for.inc:
+  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %exitcond = icmp eq i64 %indvars.iv.next, 64
+  br i1 %exitcond, label %return, label %for.body
+
+return:
+  %retval.2 = phi i1 [ true, %entry ], [ true, %for.inc ], [ false, %if.end6 ]
+  ret i1 %retval.2
+}
+
+define range(i64 0, 65) i64 @relay_stop_limit(i64 %steps, i64 %bytes) nounwind {
+entry:
+  br label %for.body
+
+for.body:
+  %i.023 = phi i64 [ 0, %entry ], [ %inc, %for.inc ]
+  %arrayidx = getelementptr inbounds nuw %struct.limit, ptr @limits, i64 %i.023
+  %0 = cmpxchg ptr %arrayidx, i64 0, i64 1 acq_rel acquire, align 8
+  %1 = extractvalue { i64, i1 } %0, 1
+  br i1 %1, label %cleanup9, label %for.inc
+
+for.inc:
+  %inc = add nuw nsw i64 %i.023, 1
+  %exitcond.not = icmp eq i64 %inc, 64
+  br i1 %exitcond.not, label %.loopexit, label %for.body
+
+cleanup9:
+  %steps2 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 8
+  store i64 %steps, ptr %steps2, align 8
+  %bytes4 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
+  store i64 %bytes, ptr %bytes4, align 8
+  %call = tail call i64 @pthread_self() nounwind
+  store atomic i64 %call, ptr %arrayidx release, align 8
+  %2 = atomicrmw add ptr @relay_stop_asked, i32 2 acq_rel, align 4
+  %add = add nuw nsw i64 %i.023, 1
+  br label %.loopexit
+
+.loopexit:
+  %3 = phi i64 [ %add, %cleanup9 ], [ 0, %for.inc ]
+  ret i64 %3
+}
+
+define void @relay_stop_unlimit(i64 %place) nounwind {
+entry:
+  %0 = getelementptr %struct.limit, ptr @limits, i64 %place
+  %arrayidx = getelementptr i8, ptr %0, i64 -24
+  store atomic i64 0, ptr %arrayidx release, align 8
+  %1 = atomicrmw sub ptr @relay_stop_asked, i32 2 acq_rel, align 4
+  ret void
 }
 
 define void @relay_stop_begin() nounwind {

@@ -814,6 +814,26 @@ entry:
   ret i32 0
 }
 
+define noundef i32 @relay_stop_step() nounwind {
+entry:
+  ret i32 0
+}
+
+define noundef i1 @relay_stop_allows(i64 %bytes) nounwind {
+entry:
+  ret i1 true
+}
+
+define noundef i64 @relay_stop_limit(i64 %steps, i64 %bytes) nounwind {
+entry:
+  ret i64 0
+}
+
+define void @relay_stop_unlimit(i64 %place) nounwind {
+entry:
+  ret void
+}
+
 define void @relay_stop_begin() nounwind {
 entry:
   ret void
