@@ -33,7 +33,7 @@ def test_the_page_runs_and_native_code_is_measured(tmp_path, capsys):
 
 def test_the_page_says_how_long_its_program_is():
     before, gradients, after = re.split(r"^(?=## 9\. |## 10\. )", PAGE, flags=re.MULTILINE)
-    stated = re.search(r"a small Relay in (\d+) lines.*?\n.*?(\d+) more lines", PAGE)
+    stated = re.search(r"a small Relay in (\d+) lines.*?(\d+)\smore\slines", PAGE, re.DOTALL)
     assert stated
     assert (lines_of_code(before), lines_of_code(gradients)) == tuple(map(int, stated.groups()))
     assert lines_of_code(after) == 0
