@@ -60,6 +60,7 @@ if typing.TYPE_CHECKING:
     from relay.driver.reading import load_json, parse, parse_expr, save_json
     from relay.driver.reading import parse as fromtext
     from relay.driver.specialization import specialize
+    from relay.driver.verification.options import VerifyOptions
     from relay.frontend.python.callables import ref
     from relay.frontend.python.datatype import datatype
     from relay.frontend.python.notation import Ref, Tensor
@@ -114,6 +115,7 @@ if typing.TYPE_CHECKING:
     from relay.runtime.executable import Executable, load
     from relay.runtime.graph.graph_executor import GraphExecutor
     from relay.runtime.memory.threads import num_threads, set_num_threads
+    from relay.runtime.verification import Verification
     from relay.text.printer import astext
     from relay.transform.framework.context import PassContext
 

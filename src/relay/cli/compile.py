@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--name", help="what the names in a library begin with (default: the name of the file)")
     add_donation(command)
+    command.add_argument(
+        "--verify",
+        action="store_true",
+        help="compare every pass and kernel with what it means, on made-up inputs, and show how far each was off",
+    )
     command.add_argument("--time", action="store_true", help="show where the time went: passes, lowering, LLVM, cache")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.set_defaults(execute=execute)
@@ -58,13 +64,14 @@ def execute(options: argparse.Namespace) -> None:
     watch = Stopwatch()
     with watch.part("compile") as whole:
         with watch.part("import the compiler"):
-            export_library = relay.driver.export_library
+            export_library, verified_executable = relay.driver.export_library, relay.driver.verified_executable
         with watch.part("read model"):
             model = read_model(options)
         compilation = model.compilation(options.target, options.opt_level, options.donate)
         compilation.watch = watch
         with progress_bar(quiet=options.json) as report:
             compilation.progress = report
+            verification = verified_executable(compilation).verification if options.verify else None
             artefact = compilation.artefact
         with watch.part("write"):
             if output.suffix == ARTEFACT_SUFFIX:
@@ -76,9 +83,12 @@ def execute(options: argparse.Namespace) -> None:
     if options.json:
         result = {"output": str(output), "bytes": size_bytes, "seconds": total_s, "kernels": len(compilation.kernels)}
         stages = {name: part.seconds for name, part in whole.parts.items()}
-        print(json.dumps({**result, "stages": stages, "parts": _as_json(whole)}))
+        checked = {} if verification is None else {"verification": verification.to_json()}
+        print(json.dumps({**result, "stages": stages, "parts": _as_json(whole), **checked}))
         return
     print(f"{output}: {len(compilation.kernels)} kernels, {size_bytes / 1e6:.1f} MB, compiled in {total_s:.2f} s")
+    if verification is not None:
+        print(verification.text(shutil.get_terminal_size().columns))
     if options.time:
         Console().print(_tree(whole))
 

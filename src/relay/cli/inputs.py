@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import RelayError
+from relay.runtime.arguments.made_up import made_up_array
 from relay.runtime.artefact.manifest import EntrySpec, TensorSpec
 
 
@@ -29,7 +30,7 @@ def read_extents(options: argparse.Namespace) -> dict[str, int]:
 
 
 def random_inputs(entry: EntrySpec, seed: int, extents: Mapping[str, int]) -> dict[str, NDArray[np.generic]]:
-    """Normally distributed floats, small integers and coin flips, by the entry's names; symbols are 1 unless given.
+    """Normally distributed floats, and coin flips for all else, by the entry's names; symbols are 1 unless given.
 
     Raises `RelayError` (rule `unknown-symbol`) for an extent of no symbol.
     """
@@ -53,10 +54,7 @@ def random_inputs(entry: EntrySpec, seed: int, extents: Mapping[str, int]) -> di
                 remedy="call the program from Python: relay.load(path)(...)",
             )
         shape = tuple(evaluate(extent, values) for extent in spec.shape)
-        if spec.dtype.is_float:
-            arrays[spec.name] = generator.standard_normal(shape, dtype=np.float32).astype(spec.dtype.numpy)
-        else:
-            arrays[spec.name] = generator.integers(0, 2, shape).astype(spec.dtype.numpy)
+        arrays[spec.name] = made_up_array(generator, shape, spec.dtype)
     return arrays
 
 

@@ -1,6 +1,6 @@
 """The way from a program to native code, strung together: `relay.build` and what stands around it."""
 
-from relay.driver.build import build, compile_stages
+from relay.driver.build import build, compile_stages, verified_executable
 from relay.driver.compilation import Compilation
 from relay.driver.executors import Executor, create_executor
 from relay.driver.graph import build_graph
@@ -30,4 +30,5 @@ __all__ = [
     "save_json",
     "save_params",
     "targets_for",
+    "verified_executable",
 ]

@@ -16,10 +16,12 @@ from relay.driver.program import TARGET, GivenProgram, checked_params, given_pro
 from relay.driver.progress import Progress, carried
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
+from relay.driver.verification.options import VerifyOptions
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable, instantiate
 from relay.transform.framework.context import PassContext
 
+_VERIFY = Kind((bool, VerifyOptions), "True, False or VerifyOptions")
 NAMES = Kind((tuple, list), "a tuple of names", lambda value: f"donate=({value!r},)" if isinstance(value, str) else "")
 
 
@@ -32,6 +34,7 @@ def build(
     progress: Progress | None = None,
     host: str | Target | None = None,
     donate: Sequence[str] = (),
+    verify: bool | VerifyOptions = False,
 ) -> Executable:
     """Compile a program to native code and load it.
 
@@ -41,19 +44,38 @@ def build(
     for a target that launches no programs itself, and runs what that refuses; None: this machine's processor. `donate`
     names inputs of `@main`, leaves of those that are tuples (`w.0`) and lists among them, which every call gives away:
     results are in their memory (`docs/update_in_place.md`). `progress` is told what is being done, how many units of it
-    are done, and of how many; what it raises ends the compilation.
+    are done, and of how many; what it raises ends the compilation. With `verify`, every pass, every kernel and the whole
+    program are compared with what they mean, on inputs that are made up: `executable.verification` is the report
+    (`docs/verification.md`).
 
-    Raises `RelayError` for what is wrong with the program, the parameters, the target or the names.
+    Raises `RelayError` for what is wrong with the program, the parameters, the target or the names, and (rule
+    `verification-failed`) for the first pass or kernel that does not do what it means.
 
     >>> import numpy as np, relay
     >>> x = relay.var("x", shape=(3,), dtype="float32")
     >>> build(relay.Function([x], relay.add(x, x)))(np.ones(3, np.float32))
     array([2., 2., 2.], dtype=float32)
     """
+    expect(verify, _VERIFY, "`verify` of relay.build")
     compilation = compile_stages(program, target, params, opt_level, progress, host, donate)
+    if not verify:
+        return loaded(compilation)
+    return verified_executable(compilation, verify if isinstance(verify, VerifyOptions) else None)
+
+
+def loaded(compilation: Compilation) -> Executable:
+    """What a compilation makes, in this process."""
     with collection_paused():
         artefact = compilation.artefact
     return instantiate(artefact, partial(export_library, compilation.targets.host), machine_roofline)
+
+
+def verified_executable(compilation: Compilation, options: VerifyOptions | None = None) -> Executable:
+    """The same, with every step compared with what it means. Raises what `verification.verify.verified` raises."""
+    from relay.driver.verification.verify import verified  # what few compilations need
+
+    executable, executable.verification = verified(compilation, partial(loaded, compilation), options)
+    return executable
 
 
 def optimize(

@@ -170,9 +170,10 @@ class Compilation:
     def program(self) -> Program:
         """What the machine will do. What kernels work in is told by their modules where these are made; else by their
         loops."""
-        return with_scratch(self._lowered[0], self._scratch_of)
+        return with_scratch(self._lowered[0], self.scratch_of)
 
-    def _scratch_of(self, kernel: str) -> Scratch:
+    def scratch_of(self, kernel: str) -> Scratch:
+        """What a kernel works in, by its name."""
         if kernel not in self._scratch:
             self._scratch[kernel] = self._kernels_by_name[kernel].scratch()
         return self._scratch[kernel]

@@ -64,7 +64,7 @@ def build(
     loaded = load_objects([module.data], [function.name], support.addresses)
     extents = dict(zip(module.symbols, function.symbols, strict=True))
     return KernelFunction(
-        _spec(function), loaded, support, tuple(substitute(each, extents) for each in module.scratch_bytes)
+        kernel_spec(function), loaded, support, tuple(substitute(each, extents) for each in module.scratch_bytes)
     )
 
 
@@ -104,8 +104,8 @@ def _source(function: PrimFunc, targets: Targets) -> KernelSource:
     )
 
 
-def _spec(function: PrimFunc) -> EntrySpec:
-    """What the function takes and gives."""
+def kernel_spec(function: PrimFunc) -> EntrySpec:
+    """What the function takes and gives, as Python calls it."""
     inputs = tuple(map(_tensor, function.inputs))
     return EntrySpec(function.name, inputs, tuple(map(_tensor, function.outputs)), 0, function.symbols, 0)
 

@@ -26,6 +26,7 @@ from relay.runtime.profile.profiling import profile_of, record_runs
 from relay.runtime.profile.program_profile import ProgramProfile
 from relay.runtime.profile.recording import RecordedCode, load_recorded_code
 from relay.runtime.profile.roofline import Roofline, kept_roofline
+from relay.runtime.verification import Verification
 
 Exporter: TypeAlias = Callable[[Artefact, Path, str | None], None]
 """Writes an artefact to a path as a library, of a given name."""
@@ -35,7 +36,8 @@ Exporter: TypeAlias = Callable[[Artefact, Path, str | None], None]
 class Executable:
     """A loaded artefact. Calling it runs `@main`; `executable["name"]` is another of its functions.
 
-    Any number of threads may call at once: each running call has a workspace of its own.
+    Any number of threads may call at once: each running call has a workspace of its own. `verification` tells what was
+    compared when it was built with `verify`.
     """
 
     manifest: Manifest
@@ -43,6 +45,7 @@ class Executable:
     artefact: Artefact | None = None
     exporter: Exporter | None = None
     roofline: Callable[[int], Roofline | None] = kept_roofline
+    verification: Verification | None = field(default=None, init=False)
     _code: NativeCode | None = field(default=None, init=False)
     _entries: dict[str, EntryPoint] = field(default_factory=dict, init=False)
     _heap: list[HeapCalls] = field(default_factory=list, init=False)  # at most one is used

@@ -15,6 +15,7 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType, Type
+from relay.runtime.arguments.made_up import made_up_array
 
 STEP = 1e-5
 Array = NDArray[Any]
@@ -78,7 +79,7 @@ def _made_up(name: str, type_: Type | None, generator: np.random.Generator) -> A
             rule="wrong-argument", message=f"an input for %{name} cannot be made up", found=str(type_),
             expected="tensors of floats with extents that are numbers", remedy="give the inputs",
         )  # fmt: skip
-    return np.asarray(generator.standard_normal(shape), dtype=str(type_.dtype))
+    return made_up_array(generator, tuple(shape), type_.dtype)
 
 
 def _wrong(name: str, found: Array, wanted: Array) -> RelayError:

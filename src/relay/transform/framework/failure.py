@@ -92,7 +92,7 @@ def _script(info: PassInfo, home: str, module: IRModule, context: PassContext) -
         name=info.name,
         imports="".join(f"{each}\n" for each in text.imports),
         unknown="".join(f"raise SystemExit({f'write what makes {each} for None below'!r})\n" for each in text.unknown),
-        get_operators=_get_operators(module),
+        get_operators=lines_that_register(module),
         get_pass=_get_pass(info, home),
         opt_level=context.opt_level,
         layouts=layouts,
@@ -102,8 +102,9 @@ def _script(info: PassInfo, home: str, module: IRModule, context: PassContext) -
     )
 
 
-def _get_operators(module: IRModule) -> str:
-    """The lines that register the operators that did not come with relay: whoever reads a file of theirs has them."""
+def lines_that_register(module: IRModule) -> str:
+    """The lines of a script that register the operators that did not come with relay: whoever reads a file of theirs
+    has them."""
     own: dict[str, str] = {}
     for function in module.functions.values():
         for node in post_order(function.body):
