@@ -105,16 +105,18 @@ class Verification:
         lines += [_row(each, name_columns) for each in self.compared]
         if self.not_compared:
             lines += ["", "not compared:"]
-            lines += [f"  {_cut(f'{each.part} {each.name}: {each.reason}', columns - 2)}" for each in self.not_compared]
+            lines += _reasons(self.not_compared, columns)
         partly = [each for each in self.compared if each.reason]
         if partly:
             lines += ["", "not on all inputs, or not decided:"]
-            lines += [f"  {_cut(f'{each.part} {each.name}: {each.reason}', columns - 2)}" for each in partly]
+            lines += _reasons(partly, columns)
         return "\n".join(lines)
 
     @property
     def _inputs(self) -> str:
         count = len(self.inputs)
+        if not count:
+            return "verified on no inputs of the whole program"
         return f"verified on {count} {'set' if count == 1 else 'sets'} of inputs ({'; '.join(self.inputs)})"
 
     @property
@@ -136,6 +138,11 @@ class Verification:
         ]  # fmt: skip
         header = ("part", "name", "remark", "may differ", "inputs", "absolute", "relative", "ulp")
         return element("p", escaped(self._inputs)) + table(header, rows, names=4)
+
+
+def _reasons(comparisons: Sequence[Comparison], columns: int) -> list[str]:
+    texts = [f"{each.part} {each.name}: {each.reason}" for each in comparisons]
+    return [line for each in texts for line in wrap(each, columns, initial_indent="  ", subsequent_indent="    ")]
 
 
 def _counted(part: Part, comparisons: Sequence[Comparison]) -> str:

@@ -10,7 +10,7 @@ from relay.base.frozen import frozen
 from relay.driver.verification.distance import Distance, judged
 from relay.driver.verification.failure import Wrong
 from relay.driver.verification.inputs import Draw
-from relay.driver.verification.meanings import UNABLE
+from relay.driver.verification.meanings import UNABLE, reason_of
 from relay.driver.verification.observed import Seen
 from relay.interpret.machine import CallOperator
 from relay.runtime.verification import Comparison
@@ -40,13 +40,13 @@ def compared(
         try:
             meant = compare.meant(draw)
         except RelayError as error:
-            reasons.append(error.message)
+            reasons.append(reason_of(error))
             continue
         try:
             found = compare.found(draw)
         except RelayError as error:
             if error.rule in UNABLE:
-                reasons.append(error.message)
+                reasons.append(reason_of(error))
                 continue
             failed = Distance(float("inf"), place="the whole", what=f"it fails: {error.message}")
             raise wrong().error(draw, shown, row.floating_point, failed, 0.0) from error

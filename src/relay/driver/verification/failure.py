@@ -13,6 +13,7 @@ from relay.ir.module import IRModule
 from relay.ir.structural import structural_hash
 from relay.runtime.verification import Part
 from relay.text.printer import astext
+from relay.transform import PASSES
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.failure import lines_that_register, repro_parent
 
@@ -86,7 +87,7 @@ class Wrong:
     @property
     def _remedy(self) -> str:
         if self.part is Part.PASS:
-            return f"leave it out: PassContext(disabled_pass=[{self.name!r}])"
+            return f"leave it out: PassContext(disabled_pass=[{repr(self.name) if self.name in PASSES else self.name}])"
         return "compile with another opt_level, or run it in the interpreter"
 
     def _write(self, draw: Draw) -> Path:

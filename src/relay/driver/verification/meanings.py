@@ -119,6 +119,11 @@ class Meanings:
         return "; ".join(dict.fromkeys(self.reasons.values()))
 
 
+def reason_of(error: RelayError) -> str:
+    """Why something was not run, in a line."""
+    return f"{error.message} (expected: {error.expected})" if error.expected else error.message
+
+
 def accepted(candidates: Iterable[Draw], run: Callable[[Draw], object]) -> tuple[Draw | None, str]:
     """The first draw that a run takes; else None, and why not. What a run raises is the program's answer to inputs
     that it was not made for: its operators may be a user's, so this may be anything."""
@@ -127,7 +132,7 @@ def accepted(candidates: Iterable[Draw], run: Callable[[Draw], object]) -> tuple
         try:
             run(draw)
         except RelayError as error:
-            reason = error.message
+            reason = reason_of(error)
             if error.rule in UNABLE:
                 break
         except Exception as error:
