@@ -64,6 +64,17 @@ def repeated(operator: Callable[[Expr, Expr], Expr], on_left: bool) -> Sample:
     return made
 
 
+def neutral(operator: Callable[[Expr, Expr], Expr], number: str, like: bool, on_left: bool) -> Sample:
+    """A tensor with one of zeros or ones, as derivatives have them."""
+
+    def made(dtype: DType) -> tuple[tuple[Var, ...], Expr]:
+        x = relay.var("x", shape=(64,), dtype=dtype)
+        filled = getattr(relay, f"{number}_like")(x) if like else getattr(relay, number)((64,), dtype)
+        return (x,), operator(filled, x) if on_left else operator(x, filled)
+
+    return made
+
+
 FRACTIONS = ((3.0, 0.7), (0.7, 3.0), (-0.25, 1.5), (0.1, 0.2))
 INTEGERS = ((3, 5), (7, 2), (1, 1))
 
@@ -122,6 +133,11 @@ SAMPLES: Mapping[str, list[Sample]] = {
         f"{name}-repeated-{side}": [repeated(getattr(relay, name), side == "left")]
         for name in ("add", "subtract", "multiply", "divide", "power", "minimum", "maximum")
         for side in ("left", "right")
+    },
+    **{
+        f"{name}-{number}-{at}": [neutral(getattr(relay, name), number, like=at >= 2, on_left=at % 2 == 1)]
+        for name, number in (("add", "zeros"), ("multiply", "ones"))
+        for at in range(4)
     },
     "reshape-like": [like(relay.reshape_like, 2, 3)],
     "zeros-like": [tensor(2, 3)(relay.zeros_like)],

@@ -21,10 +21,19 @@ from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Expr, Function, Var
 from relay.ops.framework.build import call
 from relay.ops.table import OPERATORS
+from relay.transform.gradients.gradient import NEUTRAL_GRADIENTS
 from relay.transform.simplify.simplify_expr import SIMPLIFICATIONS
 from tests.transform.rule_samples import SAMPLES, Sample
 
 ULPS = 4
+RULE_SETS = (SIMPLIFICATIONS, NEUTRAL_GRADIENTS)
+"""All sets of rewriting rules that there are."""
+ALL_RULES = [each for rules in RULE_SETS for each in rules.rules]
+
+
+def samples_of(rule: Rule) -> list[Sample]:
+    """Expressions on which a rule fires."""
+    return SAMPLES.get(rule.name) or [read_off(rule)]
 
 
 def read_off(rule: Rule) -> Sample:
@@ -113,12 +122,12 @@ def dtypes_of(rule: Rule) -> list[DType]:
     return [dtype for dtype in DType if domain_of(dtype) & rule.domain]
 
 
-@pytest.mark.parametrize("rule", SIMPLIFICATIONS.rules, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
 def test_a_rule_is_as_exact_as_it_says(rule: Rule) -> None:
     alone = RuleSet([rule])
     fired: set[Domain] = set()
     for dtype in dtypes_of(rule):
-        for sample in SAMPLES.get(rule.name) or [read_off(rule)]:
+        for sample in samples_of(rule):
             try:
                 params, body = sample(dtype)
             except RelayError:
@@ -137,6 +146,6 @@ def test_a_rule_is_as_exact_as_it_says(rule: Rule) -> None:
 
 
 def test_rules_have_names_of_their_own() -> None:
-    names = [rule.name for rule in SIMPLIFICATIONS.rules]
+    names = [rule.name for rule in ALL_RULES]
     assert len(set(names)) == len(names)
     assert set(SAMPLES) <= set(names)

@@ -98,7 +98,7 @@ def LazyGradientInit() -> Pass:
     @function_pass(name="LazyGradientInit", level=2, floating_point=FloatingPointClass.FAST_MATH)
     def lazy_gradient_init(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         """Take away sums with zeros and products with ones."""
-        return with_body(function, _NEUTRAL.apply(function.body, _FAST_MATH_LEVEL))
+        return with_body(function, NEUTRAL_GRADIENTS.apply(function.body, _FAST_MATH_LEVEL))
 
     return lazy_gradient_init
 
@@ -116,4 +116,4 @@ def _neutral(name: str, number: str) -> list[Rule]:
 
 _FAST_MATH = FloatingPointClass.FAST_MATH
 _FAST_MATH_LEVEL = 4
-_NEUTRAL = RuleSet((*_neutral("add", "zeros"), *_neutral("multiply", "ones")))
+NEUTRAL_GRADIENTS = RuleSet((*_neutral("add", "zeros"), *_neutral("multiply", "ones")))
