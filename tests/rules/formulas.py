@@ -21,6 +21,8 @@ from tests.rules.machine_integers import BINARY, UNARY, Formula, NotModelled, ca
 
 EXTENT = 3
 """What symbolic extents are: a rule about elements does not depend on how many there are."""
+LARGEST_MOVED = 32
+"""Up to so many elements are all unknowns of their own."""
 MOVES = frozenset({
     "batch_flatten", "broadcast_to", "concatenate", "expand_dims", "layout_transform", "nn.batch_flatten", "repeat",
     "reshape", "squeeze", "strided_slice", "tile", "transpose",
@@ -98,15 +100,28 @@ class Formulas:
 
 
 def _each(function: Any, *arrays: Any) -> Any:
-    return np.asarray(np.frompyfunc(function, len(arrays), 1)(*arrays), dtype=object)
+    """A function of each element, once for equal ones."""
+    made: dict[tuple[int, ...], Any] = {}
+
+    def known(*elements: Any) -> Any:
+        key = tuple(map(id, elements))
+        if key not in made:
+            made[key] = function(*elements)
+        return made[key]
+
+    arrays = tuple(np.asarray(each, dtype=object) for each in arrays)
+    return np.asarray(np.frompyfunc(known, len(arrays), 1)(*arrays), dtype=object)
 
 
 def _unknowns(param: Var) -> Any:
+    """Elements of which nothing is known. Those of long vectors come again: what moves elements has smaller samples."""
     shape, dtype = shape_of(param), dtype_of(param)
-    elements = np.empty(shape, dtype=object)
-    for place in np.ndindex(shape):
-        elements[place] = unknown(f"{param.name_hint}{list(place)}", dtype)
-    return elements
+    count = int(np.prod(shape))
+    different = count if count <= LARGEST_MOVED else 2
+    made = [unknown(f"{param.name_hint}[{at}]", dtype) for at in range(different)]
+    elements = np.empty(count, dtype=object)
+    elements[:] = [made[at % different] for at in range(count)]
+    return elements.reshape(shape)
 
 
 def claims_of_equality(left: Any, right: Any) -> list[Formula]:
@@ -114,7 +129,8 @@ def claims_of_equality(left: Any, right: Any) -> list[Formula]:
     one."""
     assert left.shape == right.shape
     pairs = zip(left.reshape(-1), right.reshape(-1), strict=True)
-    claims = [a == b for a, b in pairs if not a.eq(b)]
+    different = {(id(a), id(b)): (a, b) for a, b in pairs if not a.eq(b)}
+    claims = [a == b for a, b in different.values()]
     return list({_without_names(each): each for each in claims}.values())
 
 

@@ -14,15 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
 from rich.columns import Columns
 from rich.console import Console
 
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
+from relay.driver.verification.distance import judged
+from relay.driver.verification.meanings import narrowest_float_bits
+from relay.driver.verification.observed import Seen
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
+from relay.interpret.machine import CallOperator, by_meaning
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal
 from relay.ir.well_formed import well_formed
@@ -37,7 +40,7 @@ from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_r
 from tests.programs.generate import Program, programs
 from tests.programs.networks import networks
 from tests.programs.trees import trees
-from tests.transform.passes import CHANGES_TYPES, CONTEXT, NOT_IDEMPOTENT, PASSES, floating_point_of
+from tests.transform.passes import CONTEXT, NOT_IDEMPOTENT, PASSES, floating_point_of
 from tests.transform.recursions import recursions
 
 CHANNELS_LAST = ConvertLayout({"nn.conv2d": ("NHWC", "default")})  # generated images are NCHW
@@ -65,8 +68,6 @@ LONG, SELDOM = 2_000, 0.01
 """After so many programs every pass must have had something to do in that share of those of one kind."""
 
 LONGEST_ORDER = 6
-ROUNDING, NARROW = 1e-3, 0.1
-"""How far values may be apart, as part of the largest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,16 +102,15 @@ def compare(example: Example) -> Counter[str]:
         if after is given:
             continue
         did[name] += 1
-        _assert_sound(name, after, program, meant, floating_point_of(each), narrow=name in CHANGES_TYPES)
+        _assert_sound(name, after, before, program, meant, floating_point_of(each))
         again = _applied(name, each, after, did)
         if name not in NOT_IDEMPOTENT and not _equal(again, after):
             raise Disagreement(f"a second {name} changes something")
-    after, loosest, narrow = before, FloatingPointClass.EXACT, False
+    after, loosest = before, FloatingPointClass.EXACT
     for name in example.order:
         after = _applied(name, CHECKED[name], after, did)
         loosest = max(loosest, floating_point_of(CHECKED[name]))
-        narrow = narrow or name in CHANGES_TYPES
-    _assert_sound(" then ".join(example.order), after, program, meant, loosest, narrow)
+    _assert_sound(" then ".join(example.order), after, before, program, meant, loosest)
     return did
 
 
@@ -129,41 +129,36 @@ def _equal(left: IRModule, right: IRModule) -> bool:
     return left is right or bool(structural_equal(left, right))
 
 
-def _value(module: IRModule, program: Program) -> Any:
-    return plain(evaluate(module, program.arguments, step_limit=STEP_LIMIT))
+def _value(module: IRModule, program: Program, call_operator: CallOperator = by_meaning) -> list[Seen]:
+    return seen(plain(evaluate(module, program.arguments, step_limit=STEP_LIMIT, call_operator=call_operator)))
 
 
 def _assert_sound(
-    name: str, after: IRModule, program: Program, meant: Any, floating_point: FloatingPointClass, narrow: bool
+    name: str, after: IRModule, before: IRModule, program: Program, meant: list[Seen], may: FloatingPointClass
 ) -> None:
     problems = well_formed(after)
     if problems:
         raise Disagreement(f"{name} makes an ill-formed program: {problems[0]}")
-    tolerance = NARROW if narrow else 0.0 if floating_point is FloatingPointClass.EXACT else ROUNDING
-    _assert_near(_value(after, program), meant, tolerance, name)
+    found = _value(after, program)
+    rounding = (before, after) if narrowest_float_bits(after) < narrowest_float_bits(before) else (before,)
+    verdict = judged(
+        found, meant, may, lambda by: [(_value(each, program, by), _value(each, program)) for each in rounding]
+    )
+    if not verdict.is_right:
+        raise Disagreement(f"{verdict.distance.place}: after {name} {verdict.distance.what}")
 
 
-def _assert_near(found: Any, expected: Any, tolerance: float, name: str) -> None:
-    stack = [(found, expected, "result")]
+def seen(value: Any) -> list[Seen]:
+    """The parts of a result that `plain` made."""
+    found: list[Seen] = []
+    stack = [("result", value)]
     while stack:
-        left, right, path = stack.pop()
-        if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
-            stack += [(a, b, f"{path}.{i}") for i, (a, b) in enumerate(zip(left, right, strict=True))]
-        elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
-            if not _near(left, right, tolerance):
-                raise Disagreement(f"{path}: after {name} {left!r}, before {right!r}")
-        elif left != right:
-            raise Disagreement(f"{path}: after {name} {left!r}, before {right!r}")
-
-
-def _near(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any], tolerance: float) -> bool:
-    if left.shape != right.shape or left.dtype != right.dtype:
-        return False
-    if tolerance == 0 or left.dtype.kind not in "fV":
-        return bool(np.array_equal(left, right, equal_nan=left.dtype.kind in "fV"))
-    finite = right[np.isfinite(right)].astype(np.float64)
-    scale = 1 + (float(np.abs(finite).max()) if finite.size else 0.0)
-    return bool(np.allclose(left, right, rtol=0, atol=tolerance * scale, equal_nan=True))
+        path, each = stack.pop()
+        if isinstance(each, tuple):
+            stack += [(f"{path}.{at}", part) for at, part in enumerate(each)]
+        else:
+            found.append(Seen(path, each))
+    return found
 
 
 def check(example: Example, folder: Path) -> Counter[str]:

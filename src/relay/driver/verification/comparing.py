@@ -20,11 +20,11 @@ UNDECIDED = "rounding alone changes the result by as much as there is of it"
 
 @frozen(eq=False)
 class Compare:
-    """What is meant on a draw, what is found, and what is meant by operators that are called otherwise."""
+    """What is meant on a draw, what is found, and what programs give by operators that are called otherwise."""
 
     meant: Callable[[Draw], Sequence[Seen]]
     found: Callable[[Draw], Sequence[Seen]]
-    again: Callable[[Draw, CallOperator], Sequence[Seen]]
+    again: Callable[[Draw, CallOperator], Sequence[tuple[Sequence[Seen], Sequence[Seen]]]]
 
 
 def compared(

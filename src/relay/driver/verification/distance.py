@@ -49,8 +49,8 @@ class Distance:
 
 
 APART = Distance(np.inf, np.inf, np.inf, is_near=False)
-Observe = Callable[[CallOperator], Sequence[Seen]]
-"""What is meant, by operators that are called so."""
+Again = Callable[[CallOperator], Sequence[tuple[Sequence[Seen], Sequence[Seen]]]]
+"""What programs give by operators that are called so, each with what it gives by their meaning."""
 
 
 @frozen
@@ -64,8 +64,9 @@ class Verdict:
     is_undecided: bool = False
 
 
-def judged(found: Sequence[Seen], meant: Sequence[Seen], may: FloatingPointClass, again: Observe) -> Verdict:
-    """Whether a result is what is meant, as far as a class of rewrites may change it. `again` runs what is meant."""
+def judged(found: Sequence[Seen], meant: Sequence[Seen], may: FloatingPointClass, again: Again) -> Verdict:
+    """Whether a result is what is meant, as far as a class of rewrites may change it. `again` runs what is meant, and
+    more where that rounds coarser."""
     if may is FloatingPointClass.EXACT:
         worst = max(_differences(found, meant), key=lambda each: each.absolute, default=Distance())
         return Verdict(worst.absolute == 0, worst, 0.0)
@@ -77,10 +78,11 @@ def judged(found: Sequence[Seen], meant: Sequence[Seen], may: FloatingPointClass
     allowed = [0.0] * len(apart)
     relative = [0.0] * len(apart)
     for seed in range(MOVED_RUNS):
-        moved = distances(again(Moved(np.random.default_rng(seed), times)), meant, may)
-        moved = moved if len(moved) == len(apart) else [APART] * len(apart)
-        allowed = [max(most, each.absolute) for most, each in zip(allowed, moved, strict=True)]
-        relative = [max(most, each.relative) for most, each in zip(relative, moved, strict=True)]
+        for run, unmoved in again(Moved(np.random.default_rng(seed), times)):
+            moved = distances(run, unmoved, may)
+            moved = moved if len(moved) == len(apart) else [APART] * len(apart)
+            allowed = [max(most, each.absolute) for most, each in zip(allowed, moved, strict=True)]
+            relative = [max(most, each.relative) for most, each in zip(relative, moved, strict=True)]
     excess = [
         (each.absolute > most and not each.is_near, each.relative, at)
         for at, (each, most) in enumerate(zip(apart, allowed, strict=True))

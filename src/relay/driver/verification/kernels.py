@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -126,7 +127,7 @@ class KernelCheck:
         compare = Compare(
             meant=self._meaning,
             found=lambda draw: [] if run is None else self._observed(draw, run(draw)),
-            again=self._again,
+            again=self._moved,
         )
         return compared(row, compare, chosen, reason, lambda: self._wrong(next(iter(chosen))))
 
@@ -141,6 +142,9 @@ class KernelCheck:
         if draw not in self._meant:
             self._meant[draw] = self._again(draw, by_meaning)
         return self._meant[draw]
+
+    def _moved(self, draw: Draw, call_operator: CallOperator) -> list[tuple[list[Seen], list[Seen]]]:
+        return [(self._again(draw, call_operator), self._meaning(draw))]
 
     def _again(self, draw: Draw, call_operator: CallOperator) -> list[Seen]:
         """What the operators mean; of a kernel that tells extents or a fault, what its loops do, unscheduled."""
@@ -216,7 +220,7 @@ class KernelCheck:
             return ()
         verdict = judged(
             self._observed(draw, self._interpreted(self.kernel.lowered(), draw)), self._meaning(draw),
-            class_of(self.kernel), lambda call_operator: self._again(draw, call_operator),
+            class_of(self.kernel), partial(self._moved, draw),
         )  # fmt: skip
         culprit = (
             "the machine code that is made of its loops" if verdict.is_right else "its loops, as they are scheduled"

@@ -17,6 +17,8 @@ from relay.interpret.machine import CallOperator, by_meaning
 from relay.ir.datatype import held_types
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
+from relay.ir.traversal import post_order
+from relay.ir.type_traversal import tensor_types
 from relay.ir.types import FuncType, RefType, Type
 
 Run = Callable[..., object]
@@ -97,12 +99,19 @@ class Meanings:
         for kept, at, seen in self._kept:
             if kept is module and at == draw:
                 return seen
-        seen = self.again(module, draw, by_meaning)
+        seen = self._run(module, draw, by_meaning)
         self._kept = [*self._kept[1 - _KEPT * len(self.options.sizes) :], (module, draw, seen)]
         return seen
 
-    def again(self, module: IRModule, draw: Draw, call_operator: CallOperator) -> list[Seen]:
-        """The same by operators that are called so. Raises what `of` raises."""
+    def moved(
+        self, before: IRModule, after: IRModule, draw: Draw, call_operator: CallOperator
+    ) -> list[tuple[list[Seen], list[Seen]]]:
+        """What the program before a rewrite gives by operators that are called so, and by their meaning; where the one
+        behind it computes with narrower floats, which round coarser, that of both."""
+        modules = (before, after) if narrowest_float_bits(after) < narrowest_float_bits(before) else (before,)
+        return [(self._run(each, draw, call_operator), self.of(each, draw)) for each in modules]
+
+    def _run(self, module: IRModule, draw: Draw, call_operator: CallOperator) -> list[Seen]:
         signature = Signature.of(module)
         expect_little_work(module, draw.extents(signature.inputs), self.options)
         limit = self.options.most_steps * (1 if module is self.source else MORE_STEPS)
@@ -117,6 +126,13 @@ class Meanings:
     def reason(self) -> str:
         """Why there are fewer inputs than sizes; empty where there are as many."""
         return "; ".join(dict.fromkeys(self.reasons.values()))
+
+
+def narrowest_float_bits(module: IRModule) -> int:
+    """The width of the narrowest floats that a typed program computes with; 64 where it has none."""
+    nodes = post_order(*module.functions.values())
+    leaves = [leaf for each in nodes if each.checked_type is not None for leaf in tensor_types(each.checked_type)]
+    return min((leaf.dtype.bits for leaf in leaves if leaf.dtype.is_float), default=64)
 
 
 def reason_of(error: RelayError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
@@ -65,7 +66,7 @@ class PassChecks(Instrument):
         compare = Compare(
             meant=lambda draw: meanings.of(before, draw),
             found=lambda draw: meanings.of(after, draw),
-            again=lambda draw, call_operator: meanings.again(before, draw, call_operator),
+            again=partial(meanings.moved, before, after),
         )
         shown = dict(zip(meanings.draws, meanings.shown(), strict=True))
         return compared(row, compare, shown, meanings.reason, lambda: Wrong(Part.PASS, name, before, after))

@@ -86,7 +86,7 @@ class _Verified:
         compare = Compare(
             meant=partial(meanings.of, source),
             found=lambda draw: observe(run, signature, source, draw),
-            again=partial(meanings.again, source),
+            again=partial(meanings.moved, source, self.compilation.optimized),
         )
         shown = dict(zip(meanings.draws, meanings.shown(), strict=True))
         target, level = str(self.compilation.targets), self.compilation.opt_level
