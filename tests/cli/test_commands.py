@@ -608,3 +608,15 @@ def test_the_doctor_tells_what_there_is(capsys, tmp_path, monkeypatch):
 def test_the_doctor_says_how_to_have_what_is_missing(capsys, monkeypatch):
     monkeypatch.setattr(doctor, "PACKAGES", {"no-such-package": "extra"})
     assert 'no-such-package missing: pip install "relay-ir[extra]"' in run(capsys, "doctor")[1]
+
+
+def test_compile_verifies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "compile", "layer.relay", "-o", "verified.rlx", "--verify")
+    assert code == 0
+    table = out.splitlines()[1:]
+    assert max(map(len, table)) <= 80
+    assert table[0] == "verified on 2 sets of inputs (n = 3, seed 0; n = 37, seed 1)"
+    assert any(line.startswith("program  the native program") for line in table)
+    code, out, _ = run(capsys, "compile", "layer.relay", "-o", "verified.rlx", "--verify", "--json")
+    assert {each["part"] for each in json.loads(out)["verification"]["comparisons"]} == {"pass", "kernel", "program"}
+    assert (relay.load("verified.rlx")(rows(2), WEIGHT) >= 0).all()

@@ -22,11 +22,12 @@ from relay.ops.table import OPERATORS
 from relay.runtime.verification import Comparison, Part, Verification
 from relay.targets.cpu.emit.kernels import value
 from relay.tir.expr import BinaryOp
-from relay.transform import PassContext, function_pass, pipelines
+from relay.transform import PassContext, ToMixedPrecision, function_pass, pipelines
 from relay.transform.framework.passes import Pass
 from tests.driver.processes import environment
 from tests.driver.programs import layer
 from tests.messages import check_message
+from tests.pages import run_page
 
 VALUES = """#[version = "0.0.5"]
 type Shape { Dot, Line(float32), Join(Shape, Shape) }
@@ -54,6 +55,10 @@ def test_what_was_compared() -> None:
     assert {"FuseOps", "ToANormalForm", "the native program"} <= {each.name for each in report.comparisons}
     assert report.not_compared == ()
     assert all(each.absolute <= 1e-5 for each in report.comparisons)
+
+
+def test_the_page_runs(tmp_path: Path) -> None:
+    run_page("verification.md", tmp_path)
 
 
 def test_nothing_is_compared_unless_asked() -> None:
@@ -97,6 +102,16 @@ def test_options_that_verify_nothing() -> None:
     check_message("verification", "options", error.value)
     with pytest.raises(relay.RelayError, match="wrong-argument"):
         relay.build(layer(), verify="yes")  # type: ignore[arg-type]
+
+
+def test_narrower_floats_are_held_to_their_own_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    _plant(monkeypatch, ToMixedPrecision("bfloat16"))
+    x = relay.var("x", shape=("n", 64))
+    weight = relay.const(np.random.default_rng(0).standard_normal((8, 64), dtype=np.float32))
+    report = relay.build(Function((x,), relay.nn.dense(x, weight)), opt_level=0, verify=True).verification
+    assert report is not None
+    mixed = next(each for each in report.comparisons if each.name == "ToMixedPrecision")
+    assert 1e-5 < mixed.relative < 0.1
 
 
 # ------------------------------------------------------------------------------------------------- planted faults

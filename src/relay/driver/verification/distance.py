@@ -80,7 +80,10 @@ def judged(found: Sequence[Seen], meant: Sequence[Seen], may: FloatingPointClass
     for seed in range(MOVED_RUNS):
         for run, unmoved in again(Moved(np.random.default_rng(seed), times)):
             moved = distances(run, unmoved, may)
-            moved = moved if len(moved) == len(apart) else [APART] * len(apart)
+            if len(run) != len(unmoved) or len(moved) != len(
+                apart
+            ):  # another number of parts, there or in what is found
+                moved = [APART if len(run) != len(unmoved) else Distance()] * len(apart)
             allowed = [max(most, each.absolute) for most, each in zip(allowed, moved, strict=True)]
             relative = [max(most, each.relative) for most, each in zip(relative, moved, strict=True)]
     excess = [
