@@ -147,7 +147,9 @@ def _sum() -> Function:
 
 
 def _message(error: relay.RelayError) -> str:
-    return re.sub(r"[0-9a-f]{12,16}", "HASH", re.sub(r"\S*/verify_", "FOLDER/verify_", str(error)))
+    """A message without what depends on the machine, or on how the random numbers of NumPy are made."""
+    text = re.sub(r"off by \S+ at most", "off by SO MUCH at most", str(error))
+    return re.sub(r"[0-9a-f]{12,16}", "HASH", re.sub(r"\S*/verify_", "FOLDER/verify_", text))
 
 
 def test_a_wrong_pass_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

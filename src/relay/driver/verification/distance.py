@@ -31,7 +31,7 @@ MOVED_ULP, MOVED_NARROW_ULP = 16.0, 2.0
 enough to need no other run."""
 FILTERS = 32.0
 """So many times as far where convolutions are minimal filters, which add up larger numbers than they give."""
-MOVED_RUNS = 2
+MOVED_RUNS = 3
 
 
 @frozen
@@ -194,8 +194,8 @@ def moved_ulp(dtype: DType) -> float:
 
 @frozen(eq=False)
 class Moved:
-    """Calls operators by their meaning, with the floats that they take and give moved at random, by at most `times` as
-    much as `moved_ulp` says."""
+    """Calls operators by their meaning, with the floats that they take and give moved up or down at random, by `times`
+    as much as `moved_ulp` says, or by as little as half of that."""
 
     generator: np.random.Generator
     times: float = 1.0
@@ -210,6 +210,7 @@ class Moved:
         if not isinstance(value, np.ndarray) or not _is_float(value) or dtype_of(value.dtype).is_scale:
             return value
         unit = self.times * moved_ulp(dtype_of(value.dtype)) * float(ml_dtypes.finfo(value.dtype).eps)
-        factors = 1 + unit * self.generator.uniform(-1, 1, value.shape)
+        signs = self.generator.choice((-1.0, 1.0), value.shape)
+        factors = 1 + unit * signs * self.generator.uniform(0.5, 1, value.shape)  # a few elements are moved for certain
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(value.astype(np.float64) * factors).astype(value.dtype)
