@@ -44,8 +44,8 @@ def build(
     for a target that launches no programs itself, and runs what that refuses; None: this machine's processor. `donate`
     names inputs of `@main`, leaves of those that are tuples (`w.0`) and lists among them, which every call gives away:
     results are in their memory (`docs/update_in_place.md`). `progress` is told what is being done, how many units of it
-    are done, and of how many; what it raises ends the compilation. With `verify`, every pass, every kernel and the whole
-    program are compared with what they mean, on inputs that are made up: `executable.verification` is the report
+    are done, and of how many; what it raises ends the compilation. With `verify`, every pass, every kernel and the
+    whole program are compared with what they mean, on inputs that are made up: `executable.verification` is the report
     (`docs/verification.md`).
 
     Raises `RelayError` for what is wrong with the program, the parameters, the target or the names, and (rule

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from relay.arith.expr import evaluate as evaluate_extent
 from relay.base.diagnostics import Origin
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import frozen
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel, operators_in
 from relay.driver.tensor_expressions import kernel_spec
@@ -63,14 +64,16 @@ def kernel_comparisons(compilation: Compilation, options: VerifyOptions) -> Iter
         if each.target == host.kernels and not each.info.on_device and not each.is_external
     ]  # fmt: skip
     support = load_support(host.support_object()) if is_here else None
-    loaded = load_objects(compilation.kernel_objects, native, support.addresses) if support is not None else None
+    code = None
+    if support is not None:
+        code = NativeKernels(load_objects(compilation.kernel_objects, native, support.addresses), support)
     for kernel in compilation.kernels:
         row = Comparison(Part.KERNEL, kernel.info.name, class_of(kernel))
         reason = _no_comparison(kernel, is_here)
         if reason:
             yield Comparison(Part.KERNEL, kernel.info.name, row.floating_point, reason=reason)
         else:
-            own = loaded if kernel.info.name in native else None
+            own = code if kernel.info.name in native else None
             yield KernelCheck(kernel, compilation, options, own).compared(row)
 
 
@@ -104,6 +107,14 @@ def _tensor_types(function: Function) -> list[TensorType]:
     return [each for each in types if isinstance(each, TensorType)]
 
 
+@frozen
+class NativeKernels:
+    """Kernels that are loaded, and the library that they are linked with."""
+
+    kernels: LoadedObjects
+    support: LoadedObjects
+
+
 @dataclass(slots=True, eq=False)
 class KernelCheck:
     """A kernel, run by its code if that is loaded, else by its loops, and by the meaning of its operators."""
@@ -111,7 +122,7 @@ class KernelCheck:
     kernel: Kernel
     compilation: Compilation
     options: VerifyOptions
-    loaded: LoadedObjects | None
+    code: NativeKernels | None
     _meant: dict[Draw, list[Seen]] = field(default_factory=dict)
 
     def compared(self, row: Comparison) -> Comparison:
@@ -169,12 +180,12 @@ class KernelCheck:
     def _run(self) -> Callable[[Draw], list[Array]]:
         """The kernel's code; where it has none, since it is computed in place, its loops."""
         kernel = self.kernel
-        if self.loaded is None:
+        if self.code is None:
             lowered = kernel.lowered()
             return lambda draw: self._interpreted(lowered, draw)
         loops = kernel.loops()
         scratch = self.compilation.scratch_of(kernel.info.name).of_call(kernel.info.symbols)
-        native = KernelFunction(kernel_spec(loops), self.loaded, scratch)
+        native = KernelFunction(kernel_spec(loops), self.code.kernels, self.code.support, scratch)
 
         def run(draw: Draw) -> list[Array]:
             inputs = self._inputs(draw)
