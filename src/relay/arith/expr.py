@@ -12,48 +12,115 @@ Nodes are immutable and compare structurally (these are small trees); a `Symbol`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias, Union
+from functools import wraps
+from operator import index
+from typing import NoReturn, SupportsIndex, TypeAlias, Union
 
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 
 
-class Node:
-    """Arithmetic on everything that is not a plain int."""
+class Unordered:
+    """What stands for numbers that are known later, so that `<` cannot be answered when a program is written."""
 
     __slots__ = ()
 
+    def __lt__(self, other: object) -> NoReturn:
+        raise RelayError(
+            rule="order-unknown",
+            message=f"which of {_shown(self)} and {_shown(other)} is larger is known when the program runs",
+            expected="a comparison that is part of the program",
+            found="<, <=, > or >= of Python",
+            remedy="in a tensor expression write te.less(left, right), te.less_equal, te.greater or te.greater_equal",
+        )
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+
+def _shown(value: object) -> str:
+    return f"`{value}`" if isinstance(value, (Node, int, float)) else "a value"
+
+
+def _of_integers(method: Callable[[Node, IntExpr], IntExpr]) -> Callable[[Node, IntExpr], IntExpr]:
+    """An operator of `Node`, whose other side may be any integer, NumPy's too; all else is asked for its own."""
+
+    @wraps(method)
+    def applied(self: Node, other: object) -> IntExpr:
+        if isinstance(other, (int, Node)):
+            return method(self, other)
+        if isinstance(other, float):
+            _refuse_fraction(self, other)
+        if isinstance(other, SupportsIndex):
+            return method(self, index(other))
+        return NotImplemented
+
+    return applied
+
+
+def _refuse_fraction(self: object, other: object) -> NoReturn:
+    raise RelayError(
+        rule="index-arithmetic",
+        message=f"{_shown(self)} is an integer of any size, and has no element type in which to be a fraction",
+        expected="integers, with +, -, *, // and %",
+        found=f"{_shown(other)}" if isinstance(other, float) else f"/ between {_shown(self)} and {_shown(other)}",
+        remedy=f'as a machine number it has one: te.cast({self}, "float32")',
+    )
+
+
+class Node(Unordered):
+    """Arithmetic on everything that is not a plain int, with all that is an integer. Raises `RelayError`
+    (`index-arithmetic`) beside a float, and where a fraction is asked for."""
+
+    __slots__ = ()
+
+    @_of_integers
     def __add__(self, other: IntExpr) -> IntExpr:
         return add(self, other)
 
+    @_of_integers
     def __radd__(self, other: IntExpr) -> IntExpr:
         return add(other, self)
 
+    @_of_integers
     def __sub__(self, other: IntExpr) -> IntExpr:
         return add(self, multiply(other, -1))
 
+    @_of_integers
     def __rsub__(self, other: IntExpr) -> IntExpr:
         return add(other, multiply(self, -1))
 
     def __neg__(self) -> IntExpr:
         return multiply(self, -1)
 
+    @_of_integers
     def __mul__(self, other: IntExpr) -> IntExpr:
         return multiply(self, other)
 
+    @_of_integers
     def __rmul__(self, other: IntExpr) -> IntExpr:
         return multiply(other, self)
 
+    @_of_integers
     def __floordiv__(self, other: IntExpr) -> IntExpr:
         return floor_divide(self, other)
 
+    @_of_integers
     def __rfloordiv__(self, other: IntExpr) -> IntExpr:
         return floor_divide(other, self)
 
+    @_of_integers
     def __mod__(self, other: IntExpr) -> IntExpr:
         return floor_modulo(self, other)
 
+    @_of_integers
     def __rmod__(self, other: IntExpr) -> IntExpr:
         return floor_modulo(other, self)
+
+    @_of_integers
+    def __truediv__(self, other: IntExpr) -> IntExpr:
+        _refuse_fraction(self, other)
+
+    __rtruediv__ = __truediv__
 
 
 @frozen(eq=False)

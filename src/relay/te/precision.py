@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.base.dtypes import DType
-from relay.tir.expr import Binary, Cast, Compare, Imm, Select, Unary, Value
+from relay.tir.expr import Binary, Cast, Compare, Imm, IndexValue, Select, Unary, Value
 from relay.tir.traversal import map_children
 
 
@@ -21,6 +21,8 @@ def widen(value: Value) -> Value:
     match value:
         case Imm(number, dtype, lanes) if is_narrow_float(dtype):
             return Imm(number, DType.FLOAT32, lanes)
+        case IndexValue(index, dtype, lanes) if is_narrow_float(dtype):
+            return IndexValue(index, DType.FLOAT32, lanes)
         case Unary(op, operand):
             return Unary(op, widen(operand))
         case Binary(op, left, right):

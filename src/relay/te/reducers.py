@@ -15,8 +15,8 @@ from relay.base.dtypes import DType
 from relay.te.operation import Components, Reduced, Reducer, Reduction
 from relay.te.precision import is_narrow_float, rounded_once, widen
 from relay.te.tensor import Axis
-from relay.te.values import cast_to
-from relay.tir.expr import BinaryOp, Value, ValueLike, binary, imm
+from relay.te.values import as_condition, cast_to
+from relay.tir.expr import BinaryOp, Value, ValueLike, binary, imm, machine_number
 
 Axes: TypeAlias = Union[Axis, Sequence[Axis]]
 
@@ -59,7 +59,7 @@ ALL = _simple("all", BinaryOp.AND, lambda _: True, selects=True)
 
 def reduce(
     reducer: Reducer,
-    sources: Components,
+    sources: Sequence[ValueLike],
     axis: Axes,
     where: Value | None = None,
     initial: Sequence[ValueLike] | None = None,
@@ -67,10 +67,11 @@ def reduce(
 ) -> tuple[Reduced, ...]:
     """All components of `reducer` over `axis`, for the points where `where` holds, starting from `initial`."""
     axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
-    wide = tuple(_accumulated(reducer, source, accumulate) for source in sources)
+    numbers = tuple(map(machine_number, sources))
+    wide = tuple(_accumulated(reducer, number, accumulate) for number in numbers)
     start = None if initial is None else tuple(map(_as_value, initial, wide))
-    reduction = Reduction((reducer,), wide, axes, where, start)
-    return tuple(Reduced(reduction, position, source.dtype) for position, source in enumerate(sources))
+    reduction = Reduction((reducer,), wide, axes, None if where is None else as_condition(where), start)
+    return tuple(Reduced(reduction, position, number.dtype) for position, number in enumerate(numbers))
 
 
 def _accumulated(reducer: Reducer, source: Value, accumulate: DType | str | None) -> Value:
@@ -83,12 +84,12 @@ def _accumulated(reducer: Reducer, source: Value, accumulate: DType | str | None
 
 
 def _as_value(start: ValueLike, source: Value) -> Value:
-    return imm(start, source.dtype) if isinstance(start, (int, float)) else cast_to(start, source.dtype)
+    return cast_to(machine_number(start, source.dtype), source.dtype)
 
 
 def _reduced(reducer: Reducer) -> Callable[..., Reduced]:
     def function(
-        source: Value,
+        source: ValueLike,
         axis: Axes,
         where: Value | None = None,
         initial: ValueLike | None = None,

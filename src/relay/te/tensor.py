@@ -9,7 +9,7 @@ from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Load, Value
+from relay.tir.expr import Load, Value, machine_number
 from relay.tir.traversal import ValueIndex
 
 if TYPE_CHECKING:
@@ -78,5 +78,17 @@ class Tensor(Buffer):
 
 
 def as_index(index: TensorIndex) -> IntExpr:
-    """An index of either kind as a symbolic integer: machine integers become `ValueIndex` atoms."""
-    return index if isinstance(index, (int, Node)) else ValueIndex(index)
+    """An index of either kind as a symbolic integer: machine integers become `ValueIndex` atoms. Raises `RelayError`
+    (`tensor-index`) for a machine number that is no integer."""
+    if isinstance(index, (int, Node)):
+        return index
+    value = machine_number(index)
+    if not value.dtype.is_integer:
+        raise RelayError(
+            rule="tensor-index",
+            message="an element is read at a place that is no integer",
+            expected="an index, or a machine integer",
+            found=str(value.dtype),
+            remedy='say which integer it is: te.cast(te.floor(value), "int64")',
+        )
+    return ValueIndex(value)

@@ -1,16 +1,23 @@
 """Functions of values, under the names that formulas use.
 
-Comparisons take two indices and give `Holds`, which the partitioning of loops sees through, or machine numbers, and
-give `Compare`.
+Operands are machine numbers, indices (axes and what is computed with them) and numbers of Python. One that has no
+element type takes that of the machine number beside it, if that holds it: floats hold all, integers the whole numbers
+of their range, and indices where they are signed and have 32 bits or more. Of indices alone, `minimum`, `maximum`,
+`floor_divide` and `floor_modulo` give an index; comparisons give `Holds`, which the partitioning of loops sees through,
+and `Compare` with a machine number on a side. `cast` gives an index or a number any element type.
+
+All raise `RelayError` (`operand-dtype`, `operand-dtypes`, `operand`) for operands that do not go together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from typing import TypeAlias, Union, cast
+from typing import Protocol, TypeGuard, cast, overload
 
 from relay.arith.expr import Comparison, IntExpr, Node
+from relay.arith.expr import floor_divide as floor_divide_index
+from relay.arith.expr import floor_modulo as floor_modulo_index
 from relay.arith.expr import maximum as maximum_index
 from relay.arith.expr import minimum as minimum_index
 from relay.base.dtypes import DType
@@ -25,18 +32,19 @@ from relay.tir.expr import (
     Unary,
     UnaryOp,
     Value,
+    ValueBase,
     ValueLike,
     binary,
     compare,
     imm,
+    machine_number,
+    matched,
 )  # fmt: skip
-
-Operand: TypeAlias = Union[Value, IntExpr, float]
-"""A machine number, an index, or a Python number."""
+from relay.tir.operands import no_condition
 
 
-def _unary(op: UnaryOp) -> Callable[[Value], Value]:
-    return lambda value: Unary(op, value)
+def _unary(op: UnaryOp) -> Callable[[ValueLike], Value]:
+    return lambda operand: Unary(op, machine_number(operand))
 
 
 negative = _unary(UnaryOp.NEGATIVE)
@@ -72,16 +80,39 @@ is_inf = _unary(UnaryOp.IS_INF)
 is_finite = _unary(UnaryOp.IS_FINITE)
 
 
+class IndexOrValueFunction(Protocol):
+    """A function of two operands: of two indices an index, else a machine number."""
+
+    @overload
+    def __call__(self, left: IntExpr, right: IntExpr) -> IntExpr: ...
+    @overload
+    def __call__(self, left: Value, right: ValueLike) -> Value: ...
+    @overload
+    def __call__(self, left: ValueLike, right: Value) -> Value: ...
+
+
 def _binary(op: BinaryOp) -> Callable[[ValueLike, ValueLike], Value]:
     return lambda left, right: binary(op, left, right)
 
 
+def _also_of_indices(op: BinaryOp, of_indices: Callable[[IntExpr, IntExpr], IntExpr]) -> IndexOrValueFunction:
+    def function(left: ValueLike, right: ValueLike) -> IntExpr | Value:
+        operands = (left, right)
+        return of_indices(*operands) if _are_indices(operands) else binary(op, left, right)
+
+    return cast("IndexOrValueFunction", function)
+
+
+def _are_indices(operands: tuple[ValueLike, ValueLike]) -> TypeGuard[tuple[IntExpr, IntExpr]]:
+    return all(isinstance(operand, (int, Node)) for operand in operands)
+
+
 power = _binary(BinaryOp.POWER)
-minimum = _binary(BinaryOp.MINIMUM)
-maximum = _binary(BinaryOp.MAXIMUM)
+minimum = _also_of_indices(BinaryOp.MINIMUM, minimum_index)
+maximum = _also_of_indices(BinaryOp.MAXIMUM, maximum_index)
 modulo = _binary(BinaryOp.MOD)
-floor_divide = _binary(BinaryOp.FLOOR_DIVIDE)
-floor_modulo = _binary(BinaryOp.FLOOR_MOD)
+floor_divide = _also_of_indices(BinaryOp.FLOOR_DIVIDE, floor_divide_index)
+floor_modulo = _also_of_indices(BinaryOp.FLOOR_MOD, floor_modulo_index)
 logical_and = _binary(BinaryOp.AND)
 logical_or = _binary(BinaryOp.OR)
 logical_xor = _binary(BinaryOp.XOR)
@@ -89,12 +120,9 @@ left_shift = _binary(BinaryOp.LEFT_SHIFT)
 right_shift = _binary(BinaryOp.RIGHT_SHIFT)
 
 
-def _comparison(op: CompareOp, left: Operand, right: Operand) -> Value:
-    if isinstance(left, Node) or isinstance(right, Node) or (isinstance(left, int) and isinstance(right, int)):
-        if not isinstance(left, (int, Node)) or not isinstance(right, (int, Node)):
-            raise TypeError("an index is compared with a machine number: lift the index with te.index_value")
-        return Holds(_index_comparison(op, left, right))
-    return compare(op, left, right)
+def _comparison(op: CompareOp, left: ValueLike, right: ValueLike) -> Value:
+    operands = (left, right)
+    return Holds(_index_comparison(op, *operands)) if _are_indices(operands) else compare(op, left, right)
 
 
 def _index_comparison(op: CompareOp, left: IntExpr, right: IntExpr) -> Comparison:
@@ -105,27 +133,27 @@ def _index_comparison(op: CompareOp, left: IntExpr, right: IntExpr) -> Compariso
     return Comparison(left, op.value, right)
 
 
-def less(left: Operand, right: Operand) -> Value:
+def less(left: ValueLike, right: ValueLike) -> Value:
     return _comparison(CompareOp.LESS, left, right)
 
 
-def less_equal(left: Operand, right: Operand) -> Value:
+def less_equal(left: ValueLike, right: ValueLike) -> Value:
     return _comparison(CompareOp.LESS_EQUAL, left, right)
 
 
-def greater(left: Operand, right: Operand) -> Value:
+def greater(left: ValueLike, right: ValueLike) -> Value:
     return _comparison(CompareOp.GREATER, left, right)
 
 
-def greater_equal(left: Operand, right: Operand) -> Value:
+def greater_equal(left: ValueLike, right: ValueLike) -> Value:
     return _comparison(CompareOp.GREATER_EQUAL, left, right)
 
 
-def equal(left: Operand, right: Operand) -> Value:
+def equal(left: ValueLike, right: ValueLike) -> Value:
     return _comparison(CompareOp.EQUAL, left, right)
 
 
-def not_equal(left: Operand, right: Operand) -> Value:
+def not_equal(left: ValueLike, right: ValueLike) -> Value:
     return _comparison(CompareOp.NOT_EQUAL, left, right)
 
 
@@ -140,7 +168,7 @@ def any_of(conditions: Iterable[Value]) -> Value:
 
 
 def _joined(op: BinaryOp, conditions: Iterable[Value], *, empty: bool) -> Value:
-    given = tuple(conditions)
+    given = tuple(map(as_condition, conditions))
     return reduce(lambda left, right: binary(op, left, right), given) if given else imm(empty, DType.BOOL)
 
 
@@ -165,25 +193,29 @@ def clamp(index: TensorIndex, low: IntExpr, high: IntExpr) -> IntExpr:
     return minimum_index(maximum_index(as_index(index), low), high - 1)
 
 
-def select(condition: Value, then: ValueLike, otherwise: ValueLike) -> Value:
-    """`then` where `condition`, else `otherwise`; what is not taken is not read. Numbers take the other's dtype."""
-    if isinstance(then, (int, float)):
-        if isinstance(otherwise, (int, float)):
-            raise TypeError("one side of a select must be a value: wrap a number with te.const")
-        then = imm(then, otherwise.dtype)
-    elif isinstance(otherwise, (int, float)):
-        otherwise = imm(otherwise, then.dtype)
-    if then.dtype != otherwise.dtype:
-        raise TypeError(f"sides of a select have dtypes {then.dtype} and {otherwise.dtype}: cast one of them")
-    return Select(condition, then, otherwise)
+def as_condition(operand: ValueLike) -> Value:
+    """A bool of the program, or True or False. Raises `RelayError` (`condition-dtype`)."""
+    if isinstance(operand, bool):
+        return imm(operand, DType.BOOL)
+    if isinstance(operand, ValueBase) and operand.dtype.is_bool:
+        return operand
+    raise no_condition(str(operand.dtype) if isinstance(operand, ValueBase) else f"`{operand}`")
+
+
+def select(condition: ValueLike, then: ValueLike, otherwise: ValueLike) -> Value:
+    """`then` where `condition`, else `otherwise`; what is not taken is not read. One side takes the other's dtype."""
+    return Select(as_condition(condition), *matched(then, otherwise))
 
 
 if_then_else = select
 
 
-def cast_to(value: Value, dtype: DType | str) -> Value:
-    """`value` converted; the same value when it has that dtype."""
-    return value if value.dtype == dtype else Cast(value, DType(dtype))
+def cast_to(value: ValueLike, dtype: DType | str) -> Value:
+    """`value` converted; the same value when it has that dtype. An index wraps to it."""
+    if isinstance(value, Node):
+        return index_value(value, dtype)
+    number = machine_number(value, DType(dtype))
+    return number if number.dtype == dtype else Cast(number, DType(dtype))
 
 
 def const(value: float | bool, dtype: DType | str) -> Value:
@@ -193,4 +225,4 @@ def const(value: float | bool, dtype: DType | str) -> Value:
 
 def index_value(index: IntExpr, dtype: DType | str) -> Value:
     """An index as a machine number (`arange`); it wraps to `dtype`."""
-    return cast(Value, IndexValue(index, DType(dtype)))
+    return IndexValue(index, DType(dtype))

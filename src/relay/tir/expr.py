@@ -14,16 +14,19 @@ Every value has `dtype` and `lanes` (1 for a scalar).
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeAlias, Union, cast
+from typing import TypeAlias, Union, cast, get_args
 
-from relay.arith.expr import Comparison, IntExpr, multiply
+import numpy as np
+
+from relay.arith.expr import Comparison, IntExpr, Node, Unordered
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
+from relay.tir.operands import Untyped, holds, no_operand, not_held, two_dtypes, without_dtype
 
 
-class ValueBase:
-    """Operators of every value form, so that compute functions read as formulas."""
+class ValueBase(Unordered):
+    """Operators of every value form, so that compute functions read as formulas; `matched` says what they may meet."""
 
     __slots__ = ()
 
@@ -51,8 +54,29 @@ class ValueBase:
     def __rtruediv__(self, other: ValueLike) -> Value:
         return binary(BinaryOp.DIVIDE, other, cast(Value, self))
 
+    def __floordiv__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.FLOOR_DIVIDE, cast(Value, self), other)
+
+    def __rfloordiv__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.FLOOR_DIVIDE, other, cast(Value, self))
+
+    def __mod__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.FLOOR_MOD, cast(Value, self), other)
+
+    def __rmod__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.FLOOR_MOD, other, cast(Value, self))
+
+    def __pow__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.POWER, cast(Value, self), other)
+
+    def __rpow__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.POWER, other, cast(Value, self))
+
     def __neg__(self) -> Value:
         return Unary(UnaryOp.NEGATIVE, cast(Value, self))
+
+    def __abs__(self) -> Value:
+        return Unary(UnaryOp.ABS, cast(Value, self))
 
 
 class UnaryOp(StrEnum):
@@ -173,22 +197,6 @@ class Ramp:
     base: IntExpr
     stride: int
     lanes: int
-
-
-def joined(indices: tuple[Index, ...], shape: tuple[IntExpr, ...]) -> tuple[tuple[Index, ...], tuple[IntExpr, ...]]:
-    """Indices and extents, where the axis of a Ramp and those before it with index 0 are one axis.
-
-    >>> joined((3, 0, Ramp(8, 1, 16)), (4, 5, 6))
-    ((3, Ramp(base=8, stride=1, lanes=16)), (4, 30))
-    """
-    last = next((axis for axis, index in enumerate(indices) if isinstance(index, Ramp)), 0)
-    first, extent = last, shape[last] if shape else 1
-    while first > 0 and indices[first - 1] == 0:
-        first -= 1
-        extent = multiply(shape[first], extent)
-    if first == last:
-        return indices, shape
-    return (*indices[:first], *indices[last:]), (*shape[:first], extent, *shape[last + 1 :])
 
 
 @frozen
@@ -329,7 +337,8 @@ Index: TypeAlias = Union[IntExpr, Ramp]
 Value: TypeAlias = Union[
     Imm, ValueVar, IndexValue, Holds, Load, Unary, Binary, Compare, Select, Cast, Call, Broadcast, RampValue
 ]
-ValueLike: TypeAlias = Union[Value, int, float, bool]
+ValueLike: TypeAlias = Union[Value, IntExpr, float, bool]
+"""A machine number, an index, or a Python number: the latter two take an element type from a machine number."""
 
 
 def index_lanes(indices: tuple[Index, ...]) -> int:
@@ -354,24 +363,45 @@ def same_lanes(value: Value, lanes: int) -> Value:
 
 
 def binary(op: BinaryOp, left: ValueLike, right: ValueLike) -> Value:
-    """`op` on two values of one dtype; Python numbers take the dtype of the other side, scalars are broadcast."""
-    left, right = _matched(left, right)
-    return Binary(op, left, right)
+    """`op` on two values of one dtype, as `matched` makes them; scalars are broadcast."""
+    left, right = matched(left, right)
+    lanes = max(left.lanes, right.lanes)
+    return Binary(op, same_lanes(left, lanes), same_lanes(right, lanes))
 
 
 def compare(op: CompareOp, left: ValueLike, right: ValueLike) -> Value:
-    left, right = _matched(left, right)
-    return Compare(op, left, right)
-
-
-def _matched(left: ValueLike, right: ValueLike) -> tuple[Value, Value]:
-    if isinstance(left, (int, float)):
-        if isinstance(right, (int, float)):
-            raise TypeError("one side of an operation must be a value")
-        left = imm(left, right.dtype)
-    elif isinstance(right, (int, float)):
-        right = imm(right, left.dtype)
-    if left.dtype != right.dtype:
-        raise TypeError(f"operands have dtypes {left.dtype} and {right.dtype}: cast one of them")
+    left, right = matched(left, right)
     lanes = max(left.lanes, right.lanes)
-    return same_lanes(left, lanes), same_lanes(right, lanes)
+    return Compare(op, same_lanes(left, lanes), same_lanes(right, lanes))
+
+
+def matched(left: ValueLike, right: ValueLike) -> tuple[Value, Value]:
+    """Two operands as machine numbers of one dtype: Python numbers and indices take that of the other side.
+
+    Raises `RelayError`: `operand-dtype` where neither side has a dtype, or one that does not hold the other side;
+    `operand-dtypes` where they have two; `operand` where one is no operand.
+    """
+    if isinstance(left, ValueBase):
+        other = machine_number(right, left.dtype)
+        if other.dtype != left.dtype:
+            raise two_dtypes(left.dtype, other.dtype)
+        return left, other
+    if not isinstance(right, ValueBase):
+        left = machine_number(left)
+    second, first = matched(right, left)
+    return first, second
+
+
+def machine_number(operand: ValueLike, dtype: DType | None = None) -> Value:
+    """An operand as a machine number: one that has no dtype of its own takes `dtype`, if that `holds` it."""
+    if isinstance(operand, ValueBase):
+        return operand
+    if isinstance(operand, np.generic) and not isinstance(operand, float):
+        return imm(operand.item(), operand.dtype.name)
+    if not isinstance(operand, get_args(Untyped)):
+        raise no_operand(operand)
+    if dtype is None:
+        raise without_dtype(operand)
+    if not holds(dtype, operand):
+        raise not_held(dtype, operand)
+    return IndexValue(operand, dtype) if isinstance(operand, Node) else imm(operand, dtype)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
-from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, free_symbols, map_leaves
+from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, free_symbols, map_leaves, multiply
 from relay.base.frozen import frozen
 from relay.base.graph import post_order
 from relay.tir.expr import (
@@ -285,3 +285,19 @@ def map_statement(
         case _:
             assert_never(statement)
     return on_statement(rebuilt)
+
+
+def joined(indices: tuple[Index, ...], shape: tuple[IntExpr, ...]) -> tuple[tuple[Index, ...], tuple[IntExpr, ...]]:
+    """Indices and extents, where the axis of a Ramp and those before it with index 0 are one axis.
+
+    >>> joined((3, 0, Ramp(8, 1, 16)), (4, 5, 6))
+    ((3, Ramp(base=8, stride=1, lanes=16)), (4, 30))
+    """
+    last = next((axis for axis, index in enumerate(indices) if isinstance(index, Ramp)), 0)
+    first, extent = last, shape[last] if shape else 1
+    while first > 0 and indices[first - 1] == 0:
+        first -= 1
+        extent = multiply(shape[first], extent)
+    if first == last:
+        return indices, shape
+    return (*indices[:first], *indices[last:]), (*shape[:first], extent, *shape[last + 1 :])

@@ -40,7 +40,6 @@ from relay.tir.expr import (
     Value,
     ValueVar,
     index_lanes,
-    joined,
 )
 from relay.tir.interpretation.arguments import Array
 from relay.tir.interpretation.positions import active_positions, carried, check_range, uninitialized_read
@@ -57,7 +56,7 @@ from relay.tir.semantics import (
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Block
 from relay.tir.synchronization import atomic_update
-from relay.tir.traversal import ValueIndex
+from relay.tir.traversal import ValueIndex, joined
 
 GetIndex: TypeAlias = Callable[[], int]
 GetValue: TypeAlias = Callable[[], Numbers]

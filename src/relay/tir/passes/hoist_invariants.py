@@ -32,11 +32,11 @@ from relay.tir.expr import (
     UnaryOp,
     Value,
     ValueVar,
-    joined,
 )
 from relay.tir.intrinsics import EFFECT_FREE_HINTS, INTRINSICS
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import (
+    joined,
     map_children,
     statement_children,
     statement_values,

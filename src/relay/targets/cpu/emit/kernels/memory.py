@@ -24,8 +24,9 @@ from relay.targets.cpu.emit.numbers.typenames import (
     vector_of,
 )
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Cast, Index, Load, Ramp, Value, joined
+from relay.tir.expr import Cast, Index, Load, Ramp, Value
 from relay.tir.stmt import Store
+from relay.tir.traversal import joined
 
 _NARROWEST_REGISTER = 32  # bits
 
