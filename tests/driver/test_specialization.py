@@ -239,10 +239,13 @@ def test_a_function_of_python_is_told_how():
     assert caught.value.remedy == "put @relay.function above its definition"
 
 
-def test_what_is_differentiated_afterwards_is_its_program():
-    with pytest.raises(RelayError) as caught:
-        relay.grad(relay.specialize(power, n=3))  # type: ignore[call-overload]
-    assert caught.value.remedy == "give its program: relay.grad(f.module)"
+def test_a_specialized_function_is_differentiated():
+    cube = relay.specialize(power, n=3)
+    value, (slope,) = relay.value_and_grad(cube)(2.0)
+    assert (float(value), float(slope)) == (8.0, 12.0)
+    curve = relay.grad(relay.grad(cube, wrt="x"), wrt="x")
+    assert isinstance(curve, type(cube))
+    assert float(curve(2.0)) == 12.0
 
 
 def test_a_program_is_no_function_of_another():

@@ -12,6 +12,7 @@ from relay.base.span import caller_span
 from relay.driver.build import build
 from relay.driver.python_source import CompiledFunction, CompiledProgram
 from relay.frontend.python.callables import Transformed
+from relay.frontend.python.reader import Reading
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Function, GlobalVar, Var
 from relay.ir.module import IRModule
@@ -66,12 +67,9 @@ PROGRAM_OR_PYTHON = Kind(
 )  # fmt: skip
 Value: TypeAlias = Union[Var, GlobalVar, Call]
 """A function that is a value of a program that is being built."""
-Program: TypeAlias = Union[IRModule, Function, PythonProgram, Value]
-_PROGRAM = Kind(
-    (IRModule, Function, CompiledFunction, CompiledGradient, Var, GlobalVar, Call),
-    "a module, a function, or a @relay.function",
-    lambda value: "give its program: relay.grad(f.module)" if isinstance(value, CompiledProgram) else "",
-)  # fmt: skip
+Program: TypeAlias = Union[IRModule, Function, AnyPythonProgram, Value]
+Derivative: TypeAlias = Union[IRModule, CompiledGradient, CompiledProgram]
+_PROGRAM = Kind((*PROGRAM_OR_PYTHON.types, Var, GlobalVar, Call), PROGRAM_OR_PYTHON.name)
 _WRT = Kind((int, str, tuple, list, type(None)), "a parameter, by place or name, or a tuple of them")
 _PYTHON_OR_VALUE = Kind(
     (Function, CompiledFunction, CompiledGradient, Var, GlobalVar, Call), "a @relay.function or a function of a program"
@@ -81,11 +79,13 @@ _PYTHON_OR_VALUE = Kind(
 @overload
 def value_and_grad(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
+def value_and_grad(program: CompiledProgram, wrt: Wrt = None) -> CompiledProgram: ...
+@overload
 def value_and_grad(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
 @overload
 def value_and_grad(program: Value, wrt: Wrt = None) -> Call: ...
 @stands_for(VALUE_AND_GRAD)
-def value_and_grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
+def value_and_grad(program: Program, wrt: Wrt = None) -> Derivative | Call:
     """The program that gives a function's value and its gradient: `(value, (one for each parameter,))`.
 
     `program` is a module (its `@main`), a function, or a Python function under `@relay.function`; the result is of the
@@ -107,11 +107,13 @@ def value_and_grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGrad
 @overload
 def grad(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
+def grad(program: CompiledProgram, wrt: Wrt = None) -> CompiledProgram: ...
+@overload
 def grad(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
 @overload
 def grad(program: Value, wrt: Wrt = None) -> Call: ...
 @stands_for(GRAD)
-def grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
+def grad(program: Program, wrt: Wrt = None) -> Derivative | Call:
     """The gradient of `value_and_grad` without the value.
 
     >>> import relay
@@ -125,11 +127,13 @@ def grad(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Cal
 @overload
 def vjp(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
+def vjp(program: CompiledProgram, wrt: Wrt = None) -> CompiledProgram: ...
+@overload
 def vjp(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
 @overload
 def vjp(program: Value, wrt: Wrt = None) -> Call: ...
 @stands_for(VJP)
-def vjp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
+def vjp(program: Program, wrt: Wrt = None) -> Derivative | Call:
     """The program that takes one argument more, a cotangent of the value, and gives `(value, cotangents)`: the product
     of a vector and the Jacobian.
 
@@ -146,11 +150,13 @@ def vjp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call
 @overload
 def jvp(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
+def jvp(program: CompiledProgram, wrt: Wrt = None) -> CompiledProgram: ...
+@overload
 def jvp(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
 @overload
 def jvp(program: Value, wrt: Wrt = None) -> Call: ...
 @stands_for(JVP)
-def jvp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
+def jvp(program: Program, wrt: Wrt = None) -> Derivative | Call:
     """The program that takes tangents of the parameters in `wrt` behind its arguments, and gives `(value, tangent)`:
     the product of the Jacobian and a vector. Nothing is kept of the way: a loop stays a loop in the same memory.
 
@@ -170,11 +176,13 @@ def jvp(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call
 @overload
 def linearize(program: CompiledFunction | CompiledGradient, wrt: Wrt = None) -> CompiledGradient: ...
 @overload
+def linearize(program: CompiledProgram, wrt: Wrt = None) -> CompiledProgram: ...
+@overload
 def linearize(program: IRModule | Function, wrt: Wrt = None) -> IRModule: ...
 @overload
 def linearize(program: Value, wrt: Wrt = None) -> Call: ...
 @stands_for(LINEARIZE)
-def linearize(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient | Call:
+def linearize(program: Program, wrt: Wrt = None) -> Derivative | Call:
     """The program that gives `(value, map)`: `map` takes tangents of the parameters in `wrt`, and gives that of the
     value, `jvp` at one point for many directions. What does not depend on these is computed once, and kept in `map`
     (Radul et al., "You Only Linearize Once", 2023).
@@ -191,11 +199,13 @@ def linearize(program: Program, wrt: Wrt = None) -> IRModule | CompiledGradient 
 @overload
 def checkpoint(program: PythonProgram) -> CompiledGradient: ...
 @overload
+def checkpoint(program: CompiledProgram) -> CompiledProgram: ...
+@overload
 def checkpoint(program: IRModule | Function) -> IRModule: ...
 @overload
 def checkpoint(program: Value) -> Call: ...
 @stands_for(CHECKPOINT)
-def checkpoint(program: Program) -> IRModule | CompiledGradient | Call:
+def checkpoint(program: Program) -> Derivative | Call:
     """The same function, of which a derivative in reverse keeps the arguments alone: on the way back it is computed
     again for what it gave. So a program that is differentiated needs less memory, and more time
     (Griewank and Walther, "Revolve", 2000). Forward mode keeps nothing, and takes it as it is.
@@ -252,12 +262,15 @@ def custom_gradient(
             )  # fmt: skip
 
 
-def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> IRModule | CompiledGradient | Call:
+def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> Derivative | Call:
     expect(program, _PROGRAM, "what is differentiated")
     expect(wrt, _WRT, "what it is differentiated by")
     match program:
         case CompiledFunction() | CompiledGradient():
             return CompiledGradient(transformation, program, wrt, _derivative(program.module, transformation, wrt))
+        case CompiledProgram():
+            made = _derivative(program.module, transformation, wrt)
+            return CompiledProgram(Reading(made, program.reading.takes, gives=None))
         case IRModule():
             return _derivative(program, transformation, wrt)
         case Function():

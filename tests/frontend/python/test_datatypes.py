@@ -164,3 +164,61 @@ def perceptron_of(width):
 def test_annotations_of_a_model_know_the_names_around_its_class():
     model = perceptron_of(3)
     assert str(model.to_relay()[0]["main"].params[0].checked_type) == "Tensor[(n, 3), float32]"
+
+
+@relay.datatype
+class Branching:
+    class Leaf:
+        value: relay.Tensor[(3,)]
+
+    class Node:
+        left: "Branching"
+        right: "Branching"
+
+
+@relay.model
+class Encoder:
+    """Methods that call themselves, each other, and the model."""
+
+    def __init__(self) -> None:
+        self.weight = np.full(3, 0.5, np.float32)
+
+    def encode(self, tree: Branching) -> relay.Tensor[(3,)]:
+        match tree:
+            case Branching.Leaf(value):
+                return value * self.weight
+            case Branching.Node(left, right):
+                return np.tanh(self.encode(left) - self.encode(right))
+
+    def even(self, x: relay.Tensor[(3,)], n: int) -> relay.Tensor[(3,)]:
+        return x if n == 0 else self.odd(x * self.weight, n - 1)
+
+    def odd(self, x: relay.Tensor[(3,)], n: int) -> relay.Tensor[(3,)]:
+        if n == 0:
+            return -x
+        return self.even(x + self.weight, n - 1)
+
+    def __call__(self, tree: Branching, n: int) -> relay.Tensor[(3,)]:
+        if n > 3:
+            return self(tree, n - 3) * self.weight
+        return self.even(self.encode(tree), n)
+
+
+@pytest.mark.parametrize("n", [0, 3, 7])
+def test_methods_of_models_that_are_recursive(n):
+    def encode(*numbers):
+        return np.tanh(numbers[0] / 2 - np.tanh((numbers[1] - numbers[2]) / 2))
+
+    def expected(n):
+        if n > 3:
+            return expected(n - 3) / 2
+        x = encode(1, 2, 5)
+        for step in range(n):
+            x = x + 0.5 if step % 2 else x / 2
+        return -x if n % 2 else x
+
+    ones = np.ones(3, np.float32)
+    tree = Branching.Node(Branching.Leaf(ones), Branching.Node(Branching.Leaf(2 * ones), Branching.Leaf(5 * ones)))
+    model = Encoder()
+    assert model.to_relay()[1].keys() == {"weight"}
+    np.testing.assert_allclose(model(tree, n), np.full(3, expected(n)), rtol=1e-5)

@@ -161,8 +161,24 @@ def inverts_a_bool(n: int):
     return ~(n > 0)
 
 
-def rounds_to_digits(y: float):
-    return round(y, 2)
+def rounds_to_computed_digits(y: float, n: int):
+    return round(y, n)
+
+
+def solves(x: relay.Tensor[(2, 2)]):
+    return np.linalg.inv(x)
+
+
+class Undecorated:
+    def double(self, x: Vector):
+        return x + x
+
+
+UNDECORATED = Undecorated()
+
+
+def calls_a_method(x: Vector):
+    return UNDECORATED.double(x)
 
 
 def argument_of_numpy(x: Vector):
@@ -222,7 +238,8 @@ REFUSED = [
     named_inside_a_pattern, wrong_shapes, unknown_attribute,
     unknown_name, strict_zip, changes_another_name, appends_to_another_name, changes_what_a_turn_handed_on,
     changes_a_list_around_it, changes_its_type, index_outside, an_int_and_a_float,
-    largest_of_two_kinds, inverts_a_bool, rounds_to_digits, argument_of_numpy, loop_that_may_not_run,
+    largest_of_two_kinds, inverts_a_bool, rounds_to_computed_digits, solves, calls_a_method, argument_of_numpy,
+    loop_that_may_not_run,
     own_name_that_is_not_set, too_large, known_division_by_zero, wrong_arguments, several_ways,
     calls_a_list,
 ]  # fmt: skip

@@ -428,9 +428,23 @@ def functions_of_matrices(x: V, m: M):
     return np.linalg.matrix_power(m[:, :3], 2), np.cov(m)
 
 
-@runs((0.5, 3))
+@runs((0.5, 15), (2.675, 25), (-0.004, -25), (15.0, 12345), (1e6, 4), (2.345, 250))
 def rounds_to_digits(x: float, n: int):
-    return round(x, 2), math.factorial(n)
+    return (
+        round(x, 2),
+        round(x, 0),
+        round(x, -1),
+        round(x, 5),
+        round(n, -1),
+        round(n, -2),
+        round(n + 1, 1),
+        round(x, None),
+    )
+
+
+@runs((3,))
+def factorial_of_a_computed_number(n: int):
+    return math.factorial(n)
 
 
 @runs((3,))

@@ -169,9 +169,22 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return _made_of(block, callee.__name__ in VIEWS, given[0] if given else None, made, span)
     if is_builder(callee):
         return own(callee(*given, **arguments.named))
-    raise refusal(
-        span, f"the call of {name}", "call an operator of relay, or decorate the function with @relay.function"
-    )
+    raise refusal(span, f"the call of {name}", _instead(callee))
+
+
+_OUTSIDE_OF_PROGRAMS: Mapping[str, str] = {
+    "numpy.linalg": "compute it in NumPy, outside of the program, and give it the result",
+    "numpy.fft": "compute it in NumPy, or multiply by the matrix of the transform",
+}
+
+
+def _instead(callee: Any) -> str:
+    """What to write for a call that is no part of programs."""
+    owner = getattr(callee, "__self__", None)
+    if inspect.ismethod(callee) and not isinstance(owner, type):
+        return f"put @relay.model above the class {type(owner).__name__}, or make it a @relay.function"
+    module = str(getattr(callee, "__module__", ""))
+    return _OUTSIDE_OF_PROGRAMS.get(module, "call an operator of relay, or decorate the function with @relay.function")
 
 
 OPERATORS: Mapping[Any, ast.operator] = {

@@ -66,7 +66,7 @@ class ModelPart:
     def own_method(self, name: str) -> Template | None:
         """The method of a name, if that is what it is of."""
         found = getattr(type(self.model), name, None)
-        return self.method(found) if isinstance(found, FunctionType) else None
+        return self.method(inspect.unwrap(found)) if isinstance(found, FunctionType) else None
 
     def method(self, function: Callable[..., Any]) -> Template:
         """A method, which knows the model: a nested function, as others are."""

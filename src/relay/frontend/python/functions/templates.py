@@ -98,6 +98,8 @@ def _mentioned(block: Block, value: Template) -> list[Template]:
     found: list[Any] = []
     for node in ast.walk(value.node):
         match node:
+            case ast.Call(func=ast.Name(id=name)) if isinstance(around.get(name), Model):
+                found.append(around[name].own_method("__call__"))
             case ast.Name(id=name) if name not in own:
                 found.append(around.get(name))
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(around.get(name), Model):

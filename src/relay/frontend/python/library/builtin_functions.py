@@ -151,9 +151,28 @@ def _pow(block: Block, span: Span, base: Any, exponent: Any) -> Any:
 
 def _round(block: Block, span: Span, value: Any, digits: Any = None) -> Expr:
     found = _number(block, value, "round", span)
-    if digits is not None:
-        raise refusal(span, "`round` to digits", "multiply, round and divide: round(x * 100.0) / 100.0")
-    return whole(block, span, half_to_even(found))
+    if digits is None:
+        return whole(block, span, half_to_even(found))
+    return _round_to(found, digits, span)
+
+
+_MOST_DIGITS = 12
+"""A float32, or an int of 32 bits, times 10 to this power is a float64: it is rounded as the number that it is."""
+
+
+def _round_to(value: Any, digits: Any, span: Span) -> Expr:
+    """Python's rounding to decimal digits, which is that of the number itself, not of a product that was rounded."""
+    dtype = common_dtype((value,))
+    if not isinstance(digits, int) or abs(digits) > _MOST_DIGITS:
+        raise refusal(span, "`round` to so many digits", f"give a number that is known, from -{_MOST_DIGITS} to "
+                      f"{_MOST_DIGITS}, or use np.round")  # fmt: skip
+    if dtype.bits > 32:
+        raise refusal(span, f"`round` of {dtype} to digits", "use np.round(x, digits), which multiplies and divides")
+    if dtype.is_bool or (dtype.is_integer and digits >= 0):
+        return converted(value, DType.INT32 if dtype.is_bool else dtype)
+    wide, scale = converted(value, DType.FLOAT64), converted(10.0 ** abs(digits), DType.FLOAT64)
+    scaled, back = (op.multiply, op.divide) if digits >= 0 else (op.divide, op.multiply)
+    return op.cast(back(half_to_even(scaled(wide, scale)), scale), dtype)
 
 
 def _int(block: Block, span: Span, value: Any = 0) -> Expr:

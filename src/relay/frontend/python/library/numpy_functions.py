@@ -58,7 +58,7 @@ def truth_of(x: Any) -> Expr:
 
 
 def half_to_even(x: Any) -> Expr:
-    """The nearest whole number, of two the even one; integers as they are."""
+    """The nearest whole number, of two the even one, with the sign of `x`; integers as they are."""
     if not dtype_of_value(x).is_float:
         return converted(x, dtype_of_value(x))
     below = op.floor(x)
@@ -68,7 +68,7 @@ def half_to_even(x: Any) -> Expr:
     )
     half = converted(0.5, dtype_of_value(x))
     up = op.logical_or(op.greater(fraction, half), op.logical_and(op.equal(fraction, half), is_odd))
-    return op.add(below, op.cast(up, dtype_of_value(x)))
+    return op.where(up, op.ceil(x), below)
 
 
 def _of_floats(name: str) -> Function:
