@@ -13,6 +13,7 @@ python -m benchmarks batching              recursive programs with AutoBatch and
 python -m benchmarks levels                programs at -O3 against the same at lower levels
 python -m benchmarks symbolic              networks with open extents against the same with numbers
 python -m benchmarks startup               import, compilation, loading, peak memory, in fresh processes
+python -m benchmarks notation              a decorated function: compiled, found unchanged, called
 python -m benchmarks compile_time          what compilation costs for each operator, up to 10,000 of them
 python -m benchmarks memory                the planned workspace against its lower bound
 python -m benchmarks ablation              what each pass is worth: a table, a plot and a page
@@ -45,7 +46,7 @@ from relay.testing.peers import PEERS
 RESULTS = Path(__file__).parent / "results"
 SUITES = (
     "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "training", "pytorch",
-    "pytorch_small", "batching", "levels", "symbolic", "startup", "compile_time", "memory",
+    "pytorch_small", "batching", "levels", "symbolic", "startup", "notation", "compile_time", "memory",
 )  # fmt: skip
 THREADS = (1, 2)
 QUICK_ROUNDS = 3

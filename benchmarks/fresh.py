@@ -8,6 +8,7 @@ python -m benchmarks.fresh kept MODEL                      what stays in memory 
 python -m benchmarks.fresh program NAME SIZE LEVEL         compiles a program of `growing_programs`
 python -m benchmarks.fresh call THREADS FOLDER model MODEL times calls of a model, `recurrent NAME` or `updates NAME`
 python -m benchmarks.fresh onnxruntime MODEL FOLDER        the same by a peer, from the ONNX file
+python -m benchmarks.fresh notation                        compiles a decorated function, and a second of its text
 python -m benchmarks.fresh training-step NAME FOLDER       compiles a training step and saves it in the folder
 python -m benchmarks.fresh training-loss NAME FOLDER       compiles the loss of that step alone
 python -m benchmarks.fresh training-memory NAME FOLDER WHO what a step takes beside what stood before
@@ -64,6 +65,8 @@ def main(action: str, *words: str) -> dict[str, float]:
         return {"import": time.perf_counter() - started}
     if action == "program":
         return _grown(words[0], int(words[1]), int(words[2]))
+    if action == "notation":
+        return _decorated()
     if action == "call":
         return _timed(words[0], _prepared_call(Path(words[1]), *words[2:]))
     if action.startswith("training-"):
@@ -121,6 +124,17 @@ def _grown(name: str, size: int, level: int) -> dict[str, float]:
     optimized = time.perf_counter()
     _ = stages.artefact
     return {"optimize": optimized - started, "compile": time.perf_counter() - started}
+
+
+def _decorated() -> dict[str, float]:
+    """Seconds until a decorated function, and one more of the same text, could be called; the compiler is loaded."""
+    program: Any = importlib.import_module("benchmarks.notation_program")
+    started = time.perf_counter()
+    _ = program.decode.executable
+    compiled = time.perf_counter()
+    again: Any = type(program.decode)(program.decode.definition)
+    _ = again.executable
+    return {"compile": compiled - started, "a second one": time.perf_counter() - compiled}
 
 
 def _training(action: str, name: str, folder: Path, who: str = "") -> dict[str, float]:

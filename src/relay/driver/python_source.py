@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import os
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar, cast
 
+import numpy as np
+
 from relay.base.arguments import CLASS, Kind, expect, refuse
+from relay.base.kept_files import KeptFiles
+from relay.base.target import Target, target_kind
+from relay.base.version import compiler_fingerprint
 from relay.driver.build import build
+from relay.driver.libraries.export import export_library
+from relay.driver.roofline import machine_roofline
+from relay.driver.targets import targets_for
+from relay.frontend.python.identity import identity
 from relay.frontend.python.reader import PythonFunction, Reading, read_function, read_model
 from relay.frontend.python.source import names_around
 from relay.frontend.python.tuples import plain
 from relay.ir.module import IRModule
-from relay.runtime.executable import Executable
+from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.kept import kept_artefact, kept_artefacts
+from relay.runtime.executable import Executable, instantiate
+from relay.transform.framework.context import PassContext
 
 Model = TypeVar("Model", bound=type)
 Defaults: TypeAlias = tuple[tuple[str, Any], ...]
@@ -57,7 +73,10 @@ class Compiled(ABC):
     @cached_property
     def _run(self) -> Callable[..., Any]:
         """The executable, between values whose parts have names where the function takes or gives such."""
-        run, takes, gives = self.executable, self.reading.takes, self.reading.gives
+        return self._between_forms(self.executable)
+
+    def _between_forms(self, run: Executable) -> Callable[..., Any]:
+        takes, gives = self.reading.takes, self.reading.gives
         if not takes and gives is None:
             return run
 
@@ -67,13 +86,18 @@ class Compiled(ABC):
 
         return converted
 
+    @cached_property
+    def _left_out(self) -> tuple[Mapping[str, Any], ...]:
+        return left_out(self.defaults)
+
     def __call__(self, *positional: Any, **named: Any) -> Any:
         """The result for arrays (or data), as the compiled program gives it. What is not given has its default."""
-        return self._run(*positional, **with_defaults(self.defaults, positional, named))
+        return self._run(*positional, **with_defaults(self._left_out, positional, named))
 
 
 class CompiledFunction(PythonFunction, Compiled):
-    """A Python function that is read, compiled when it is first called, and then runs natively."""
+    """A Python function that is read, compiled when it is first called, and then runs natively. What it was compiled to
+    is kept, under its `identity`, and is mapped by the next process without that anything is read."""
 
     @cached_property
     def reading(self) -> Reading:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
@@ -82,6 +106,56 @@ class CompiledFunction(PythonFunction, Compiled):
     @cached_property
     def defaults(self) -> Defaults:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
         return defaults_by_position(self.definition)
+
+    @cached_property
+    def _kept(self) -> Executable | None:
+        """What was kept when it was compiled before."""
+        kept, key = self._kept_under
+        artefact = None if kept is None else kept_artefact(kept, key)
+        return artefact and instantiate(artefact, partial(_export, Target.parse(_TARGET)), machine_roofline)
+
+    @cached_property
+    def _kept_under(self) -> tuple[KeptFiles | None, str | None]:
+        """Where, and under which key, it is kept; nowhere once it has been read, when names may have been worth
+        something else, and under a `PassContext` of its own."""
+        if "reading" in vars(self) or PassContext.current() != PassContext():
+            return None, None
+        kept = kept_artefacts(os.environ)
+        return kept, None if kept is None else self._key()
+
+    def _key(self) -> str | None:
+        known = identity(self)
+        return (
+            known
+            and hashlib.sha256(
+                f"{compiler_fingerprint()} {sys.version} {np.__version__} "
+                f"{target_kind(_TARGET).resolve(Target.parse(_TARGET))} {known}".encode()
+            ).hexdigest()
+        )
+
+    @cached_property
+    def executable(self) -> Executable:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
+        if self._kept is not None:
+            return self._kept
+        kept, key = self._kept_under
+        executable, reading = build(self.module, _TARGET), self.reading
+        is_plain = not reading.takes and reading.gives is None  # what is kept is called as it is
+        if is_plain and kept is not None and key is not None and executable.artefact is not None and key == self._key():
+            kept.put(key, executable.artefact.chunks())
+            kept.trim()
+        return executable
+
+    @cached_property
+    def _run(self) -> Callable[..., Any]:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
+        executable = self.executable
+        return executable if executable is self._kept else self._between_forms(executable)
+
+
+_TARGET = "llvm"
+
+
+def _export(target: Target, artefact: Artefact, path: Path, name: str | None) -> None:
+    export_library(targets_for(target).host, artefact, path, name)
 
 
 class CompiledProgram(Compiled):
@@ -105,17 +179,22 @@ def defaults_by_position(definition: Callable[..., Any]) -> Defaults:
     return tuple((name, each.default) for name, each in signature.parameters.items())
 
 
-def with_defaults(defaults: Defaults, positional: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+def left_out(defaults: Defaults) -> tuple[Mapping[str, Any], ...]:
+    """The defaults of what a call leaves out that gives so many arguments by position."""
+    known = [(name, value, value is not inspect.Parameter.empty) for name, value in defaults]
+    return tuple({name: value for name, value, is_there in known[given:] if is_there} for given in range(len(known)))
+
+
+def with_defaults(
+    left: tuple[Mapping[str, Any], ...], positional: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, Any]:
     """The arguments by name, with the defaults of those that a call leaves out.
 
     >>> def power(x, n=2): ...
-    >>> with_defaults(defaults_by_position(power), (3,), {})
+    >>> with_defaults(left_out(defaults_by_position(power)), (3,), {})
     {'n': 2}
     """
-    if len(positional) >= len(defaults):
-        return named
-    left = {n: value for n, value in defaults[len(positional) :] if value is not inspect.Parameter.empty}
-    return {**left, **named}
+    return {**left[len(positional)], **named} if len(positional) < len(left) else named
 
 
 CLASS_OF_USER = Kind((), "a class with a method __call__ in Python")
@@ -141,7 +220,7 @@ def model(definition: Model) -> Model:
     """
     expect(definition, CLASS, "what is read as a model")
     body, around = definition.__call__, names_around(2)
-    defaults = defaults_by_position(body)[1:]  # self is none of the program's
+    left = left_out(defaults_by_position(body)[1:])  # self is none of the program's
 
     def to_relay(self: Any) -> tuple[IRModule, dict[str, Any]]:
         return read_model(self, around=around)
@@ -151,7 +230,7 @@ def model(definition: Model) -> Model:
         if executable is None:
             module, params = to_relay(self)
             executable = vars(self)["_executable"] = build(module, params=params)
-        return executable(*positional, **with_defaults(defaults, positional, named))
+        return executable(*positional, **with_defaults(left, positional, named))
 
     call.__wrapped__ = body  # type: ignore[attr-defined]
     if definition.__module__ == "builtins":

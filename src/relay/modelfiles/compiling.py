@@ -31,6 +31,7 @@ from relay.base.target import Target, target_kind
 from relay.base.version import compiler_fingerprint
 from relay.modelfiles.reading import ModelFile, Shape, file_or_bytes, read_model
 from relay.runtime.artefact.artefact import Artefact, constants_room
+from relay.runtime.artefact.kept import kept_artefact, kept_artefacts
 from relay.runtime.executable import Executable, instantiate
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from relay.driver.compilation import Compilation
     from relay.driver.progress import Progress
 
-DEFAULT_LIMIT_BYTES = 4 << 30
 _PART_BYTES, _READ_BYTES = 16 << 20, 1 << 20
 _GLANCES, _GLANCE_BYTES, _GLANCE_DIGITS = 64, 64, 16
 _PROCESSORS = os.cpu_count() or 1
@@ -77,13 +77,13 @@ def compile_model(
     for extents in (shape or {}).values():
         expect(extents, _SHAPE, "the shape of an input")
     wanted = Target.parse(target)
-    kept = KeptFiles.from_environment("models", ".rlx", "RELAY_MODEL_CACHE_BYTES", DEFAULT_LIMIT_BYTES, os.environ)
+    kept = kept_artefacts(os.environ)
     if kept is None or _is_in_a_context():
         model = read_model(source, params, shape)
         return relay.build(model.module, wanted, model.params, opt_level, progress)
     key = partial(_key, target=wanted, params=params or {}, opt_level=opt_level, shape=shape or {})
     with _content_seen(source) as seen:
-        artefact = _kept(kept, key(seen)) if kept.has_any(key(seen, at_a_glance=True)) else None
+        artefact = kept_artefact(kept, key(seen)) if kept.has_any(key(seen, at_a_glance=True)) else None
     if artefact is not None:
         return instantiate(artefact, partial(_export, wanted))
     content = _content(source)  # read once: the key is of what is compiled, whoever writes to the file meanwhile
@@ -115,7 +115,7 @@ def _compiled_in_place(kept: KeptFiles, compilation: Compilation, key_to_keep: C
                 artefact.complete(draft.file)
                 draft.keep(kept.path(key))
                 kept.trim()
-                return _kept(kept, key) or artefact
+                return kept_artefact(kept, key) or artefact
     return artefact
 
 
@@ -126,19 +126,6 @@ def _draft_with_room(kept: KeptFiles, drafts: ExitStack, compilation: Compilatio
         compilation.constants_room = constants_room(draft.file, compilation.constant_bytes)
         return draft
     return None
-
-
-def _kept(kept: KeptFiles, key: str | None) -> Artefact | None:
-    path = None if key is None else kept.find(key)
-    if key is None or path is None:
-        return None
-    try:
-        artefact = Artefact.load(path)
-    except RelayError:
-        kept.forget(key)
-        return None
-    kept.use(key)
-    return artefact
 
 
 def _export(target: Target, artefact: Artefact, path: Path, name: str | None) -> None:

@@ -333,3 +333,12 @@ def test_ordinary_loops_check_nothing():
 
     assert "checked" not in relay.function(walk).astext()
     agrees(walk, X, K, np.int32(2))
+
+
+def test_vectors_of_other_lengths_have_no_product():
+    def products(x: Open, y: Vector):
+        return x @ y, np.dot(x, y), np.inner(x, y), np.vdot(y, x)
+
+    agrees(products, X, X[::-1].copy())
+    for given in (X[:1], X[:2]):
+        fails(products, ValueError, "extent-mismatch check-failed", given, X)

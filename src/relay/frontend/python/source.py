@@ -38,7 +38,7 @@ def read_source(definition: Callable[..., Any] | type) -> PythonSource:
     """The source of a function or class. Raises `RelayError` (rule `no-source`) when Python does not know it, as for
     what is typed at the prompt."""
     try:
-        name, lines, first = _lines(definition)
+        name, lines, first = source_lines(definition)
     except (OSError, TypeError) as error:
         raise RelayError(
             rule="no-source",
@@ -62,7 +62,8 @@ def read_source(definition: Callable[..., Any] | type) -> PythonSource:
     return PythonSource(Source(name), first, indent, tree)
 
 
-def _lines(definition: Callable[..., Any] | type) -> tuple[str, list[str], int]:
+def source_lines(definition: Callable[..., Any] | type) -> tuple[str, list[str], int]:
+    """The file of a function or class, its lines, and the number of the first. Raises OSError and TypeError."""
     if isinstance(definition, type):
         lines, first = inspect.getsourcelines(definition)
         return inspect.getsourcefile(definition) or "<python>", lines, first

@@ -31,7 +31,7 @@ def begin(
     source = read_source(function)
     assert isinstance(source.tree, ast.FunctionDef)
     check_subset(source, source.tree.body)
-    return Definition(source, _finder(function, around), session, forms), source.tree
+    return Definition(source, finder(function, around), session, forms), source.tree
 
 
 def define(session: Session, forms: Forms, function: PythonFunction) -> GlobalVar:
@@ -115,7 +115,7 @@ def function_value(block: Block, callee: PythonFunction, span: Span, wanted: Typ
     return standing
 
 
-def _finder(function: Callable[..., Any], around: Mapping[str, Any]) -> Callable[[str], Any]:
+def finder(function: Callable[..., Any], around: Mapping[str, Any]) -> Callable[[str], Any]:
     """What names outside a function are worth: those of the functions around it, then those of its file."""
     code = function.__code__
     cells: Mapping[str, Any] = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))

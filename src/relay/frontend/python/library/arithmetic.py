@@ -134,7 +134,7 @@ def product(block: Block, left: Any, right: Any, span: Span) -> Expr:
         case 2, 1:
             return op.squeeze(nn.matmul(left, op.expand_dims(right, 1)), 1)
         case 1, 1:
-            return op.sum(op.multiply(left, right))
+            return vector_product(left, right)
         case 3, 3:
             return nn.batch_matmul(left, right, transpose_b=False)
         case first, 1 | 2 if first > 2:  # the rows of all matrices on the left are one matrix
@@ -150,6 +150,14 @@ def product(block: Block, left: Any, right: Any, span: Span) -> Expr:
                 rule="bad-product", message="`@` multiplies matrices, vectors, or batches of matrices", span=span,
                 found=f"a product of {ranks[0]} and {ranks[1]} axes", remedy="reshape the operands",
             )  # fmt: skip
+
+
+def vector_product(left: Expr, right: Expr) -> Expr:
+    """The sum of the products of the elements of two vectors. One element is not taken for many, as operators of
+    elements do: extents that may differ are those of a matrix product, which are checked."""
+    if _type(left).shape == _type(right).shape:
+        return op.sum(op.multiply(left, right))
+    return op.squeeze(nn.matmul(op.expand_dims(left, 0), op.expand_dims(right, 1)), (0, 1))
 
 
 def _merged(value: Expr, kept: int, span: Span) -> Expr:

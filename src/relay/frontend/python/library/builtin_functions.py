@@ -269,7 +269,7 @@ def _dot(block: Block, span: Span, left: Any, right: Any) -> Expr:
 def _inner(block: Block, span: Span, left: Any, right: Any) -> Expr:
     """Of vectors."""
     first, second = (op.reshape(as_operand(block, each, span), (-1,)) for each in (left, right))
-    return op.sum(combined("multiply", first, second))
+    return arithmetic.product(block, first, second, span)
 
 
 def _by_block(block: Block, callee: Any, arguments: Arguments) -> Any:

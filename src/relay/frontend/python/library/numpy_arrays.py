@@ -14,7 +14,7 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library import elements
-from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
+from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated, vector_product
 from relay.frontend.python.library.numpy_functions import (
     METHODS,
     REDUCTIONS,
@@ -181,7 +181,9 @@ def _two_axes(x: Expr) -> Expr:
 def _inner(x: Expr, y: Expr) -> Expr:
     if rank_of(x) != 1 or rank_of(y) != 1:
         raise refusal(caller_span(), "`np.inner` of matrices", "write x @ y.T")
-    return REDUCTIONS["sum"](combined("multiply", x, y))
+    dtype = common_dtype((x, y))
+    dtype = DType.INT32 if dtype.is_bool else dtype
+    return vector_product(converted(x, dtype), converted(y, dtype))
 
 
 def _turned(x: Expr, k: int = 1) -> Expr:
