@@ -209,6 +209,41 @@ def test_show_every_stage(here, capsys, stage):
     assert "\n\n".join(texts.values()) == out.removesuffix("\n")
 
 
+def test_show_which_recursion_is_taken_together(here, capsys):
+    Path("trees.relay").write_text(TREES)
+    code, out, err = run(capsys, "show", "trees.relay", "--stage", "batching", "-O3")
+    assert (code, err) == (0, "")
+    assert out == (
+        "@both runs level by level\n"
+        "@down calls itself with another %state than it was given (trees.relay:12:25): its calls run one by one\n"
+    )
+    _, out, _ = run(capsys, "show", "trees.relay", "--stage", "batching", "-O3", "--function", "both")
+    assert out == "@both runs level by level\n"
+    _, out, _ = run(capsys, "show", "layer.relay", "--stage", "batching", "-O3")
+    assert out == "no function is recursive\n"
+    code, _, err = run(capsys, "show", "trees.relay", "--stage", "batching", "-O1")
+    assert code == 1
+    assert "no pass `AutoBatch` runs at level 1" in err
+
+
+TREES = """#[version = "0.0.5"]
+type T { Leaf(Tensor[(4), float32]), Node(T, T) }
+def @both(%t: T, %w: Tensor[(4, 4), float32]) -> Tensor[(4), float32] {
+  match (%t) {
+    Leaf(%x) => tanh(%x),
+    Node(%l, %r) => tanh(add(@both(%l, %w), @both(%r, %w)))
+  }
+}
+def @down(%t: T, %state: Tensor[(4), float32]) -> Tensor[(4), float32] {
+  match (%t) {
+    Leaf(%x) => add(%x, %state),
+    Node(%l, %r) => add(@down(%l, tanh(%state)), @down(%r, tanh(%state)))
+  }
+}
+def @main(%t: T, %w: Tensor[(4, 4), float32], %s: Tensor[(4), float32]) { add(@both(%t, %w), @down(%t, %s)) }
+"""
+
+
 def test_show_where_kernels_run(here, capsys):
     code, out, _ = run(capsys, "show", "layer.relay", "--stage", "placement")
     assert code == 0

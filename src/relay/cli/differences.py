@@ -1,4 +1,4 @@
-"""`relay show --diff PASS`: what a pass did to a module."""
+"""What a pass did to a module, as `relay show --diff PASS` tells it."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def pass_differences(compilation: Compilation, name: str) -> dict[str, str]:
 
     Raises `RelayError` (rule `unknown-pass`) for a pass that does not run.
     """
+    return {
+        f"{name} {number}": _difference(*run, number) for number, run in enumerate(runs(compilation, name), start=1)
+    }
+
+
+def runs(compilation: Compilation, name: str) -> list[tuple[IRModule, IRModule]]:
+    """What a pass was given, and what it made of that, each time it ran. Raises `RelayError` (rule `unknown-pass`)."""
     watch = _Watch(name)
     context = compilation.surroundings
     compilation.surroundings = replace(context, instruments=(*context.instruments, watch))
@@ -50,7 +57,7 @@ def pass_differences(compilation: Compilation, name: str) -> dict[str, str]:
             message=f"no pass `{name}` runs at level {compilation.opt_level}",
             remedy=near_names(name, watch.seen) or "`relay show --stage passes` lists them",
         )
-    return {f"{name} {number}": _difference(*run, number) for number, run in enumerate(watch.runs, start=1)}
+    return watch.runs
 
 
 def _difference(before: IRModule, after: IRModule, number: int) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from relay.base.files import write_atomically
-from relay.cli.differences import pass_differences
+from relay.cli.differences import pass_differences, runs
 from relay.cli.models import add_donation, add_model_options, read_model, with_schedules
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
@@ -26,6 +26,9 @@ from relay.te.schedule.records import CONVOLUTION_FIELDS, ScheduleRecord, Subjec
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.text.printer import print_primfunc
+from relay.transform.batching.auto_batch import batching
+from relay.transform.batching.recursion import Recursion
+from relay.transform.batching.rows import Refusal
 from relay.transform.pipelines import level
 
 
@@ -107,6 +110,22 @@ def _passes(compilation: Compilation, function: str | None) -> str:  # noqa: ARG
     return str(level(compilation.opt_level, compilation.targets.kernels.rules))
 
 
+def _batching(compilation: Compilation, function: str | None) -> str:
+    """For each recursive function, whether AutoBatch takes its calls together, or why not."""
+    (before, _), *_ = runs(compilation, "AutoBatch")
+    lines = {name.name_hint: _taken_together(found) for name, found in batching(before).items()}
+    if function is not None and function in before:
+        lines = {function: lines.get(function, f"@{function} is not recursive")}
+    return "\n".join(lines.values()) or "no function is recursive"
+
+
+def _taken_together(found: Recursion | Refusal) -> str:
+    if isinstance(found, Refusal):
+        return f"{found}: its calls run one by one"
+    where = "" if found.branches else ", where it is mapped over a list"
+    return f"@{found.name.name_hint} runs level by level{where}"
+
+
 def _placement(kernel: Kernel) -> str:
     """Where a kernel runs, and why not where it might have."""
     refusals = "".join(f"  ({reason})" for reason in kernel.refusals)
@@ -170,6 +189,7 @@ MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
     "fused-graph": _fused_graph,
     "program": _program,
     "passes": _passes,
+    "batching": _batching,
 }
 GRAPH_STAGES: Mapping[str, Callable[[Compilation, str | None], IRModule | Expr]] = {
     "graph": _typed,

@@ -1,0 +1,243 @@
+"""Which forms of recursion over data AutoBatch takes together, as people write them in Python, and what it says of the
+others."""
+
+import numpy as np
+import pytest
+
+import relay
+from relay.infer.infer_type import infer_type
+from relay.transform.batching.auto_batch import AutoBatch, batching
+from relay.transform.batching.rows import Refusal
+
+V = relay.Tensor[(8,)]
+M = relay.Tensor[(8, 8)]
+
+
+@relay.datatype
+class T:
+    class Leaf:
+        value: V
+
+    class Node:
+        left: "T"
+        right: "T"
+
+
+@relay.datatype
+class Rose:
+    class Tree:
+        value: V
+        children: "list[Rose]"
+
+
+@relay.function
+def enc(t: T, w: M) -> V:
+    match t:
+        case T.Leaf(v):
+            return np.tanh(v @ w)
+        case T.Node(l, r):
+            return np.tanh((enc(l, w) + enc(r, w)) @ w)
+
+
+def one_tree(t: T, w: M):
+    return enc(t, w)
+
+
+def comprehension(ts: list[T], w: M):
+    return [enc(t, w) for t in ts]
+
+
+def builtin_map(ts: list[T], w: M):
+    return list(map(lambda t: enc(t, w), ts))  # noqa: C417
+
+
+def append_loop(ts: list[T], w: M):
+    out = []
+    for t in ts:
+        out.append(enc(t, w))
+    return out
+
+
+def sum_loop(ts: list[T], w: M):
+    total = np.zeros(8)
+    for t in ts:
+        total = total + enc(t, w)
+    return total
+
+
+def sum_builtin(ts: list[T], w: M):
+    return sum(np.sum(enc(t, w)) for t in ts)
+
+
+@relay.function
+def own_map(ts: list[T], w: M) -> list[V]:
+    match ts:
+        case []:
+            return []
+        case [t, *rest]:
+            return [enc(t, w), *own_map(rest, w)]
+
+
+def users_map(ts: list[T], w: M):
+    return own_map(ts, w)
+
+
+@relay.function
+def own_fold(ts: list[T], w: M, acc: V) -> V:
+    match ts:
+        case []:
+            return acc
+        case [t, *rest]:
+            return own_fold(rest, w, acc + enc(t, w))
+
+
+def users_fold(ts: list[T], w: M):
+    return own_fold(ts, w, np.zeros(8))
+
+
+@relay.function
+def rose(t: Rose, w: M) -> V:
+    match t:
+        case Rose.Tree(v, children):
+            total = v
+            for c in children:
+                total = total + rose(c, w)
+            return np.tanh(total @ w)
+
+
+def child_sum(t: Rose, w: M):
+    return rose(t, w)
+
+
+@relay.function
+def rose2(t: Rose, w: M) -> V:
+    match t:
+        case Rose.Tree(v, children):
+            return np.tanh((v + np.sum(np.stack([rose2(c, w) for c in children]), axis=0)) @ w)
+
+
+def child_sum_stack(t: Rose, w: M):
+    return rose2(t, w)
+
+
+@relay.function
+def even(t: T, w: M) -> V:
+    match t:
+        case T.Leaf(v):
+            return v @ w
+        case T.Node(l, r):
+            return np.tanh((odd(l, w) + odd(r, w)) @ w)
+
+
+@relay.function
+def odd(t: T, w: M) -> V:
+    match t:
+        case T.Leaf(v):
+            return v
+        case T.Node(l, r):
+            return np.exp((even(l, w) * even(r, w)) @ w)
+
+
+def mutual(t: T, w: M):
+    return even(t, w) + odd(t, w)
+
+
+@relay.function
+def down(t: T, w: M, state: V) -> V:
+    match t:
+        case T.Leaf(v):
+            return np.tanh((v + state) @ w)
+        case T.Node(l, r):
+            s = np.tanh(state @ w)
+            return down(l, w, s) + down(r, w, s)
+
+
+def state_down(t: T, w: M, s: V):
+    return down(t, w, s)
+
+
+@relay.function
+def depth(t: T, w: M, d: int) -> V:
+    match t:
+        case T.Leaf(v):
+            return v @ w
+        case T.Node(l, r):
+            return np.tanh((depth(l, w, d + 1) + depth(r, w, d + 1)) @ w)
+
+
+def depth_down(t: T, w: M):
+    return depth(t, w, 0)
+
+
+@relay.function
+def two(t: T, w: M) -> tuple[V, V]:
+    match t:
+        case T.Leaf(v):
+            return v @ w, v
+        case T.Node(l, r):
+            h1, c1 = two(l, w)
+            h2, c2 = two(r, w)
+            c = np.tanh((h1 + h2) @ w) * (c1 + c2)
+            return np.tanh(c), c
+
+
+def tree_lstm(t: T, w: M):
+    return two(t, w)[0]
+
+
+@relay.function
+def guarded(t: T, w: M) -> V:
+    match t:
+        case T.Leaf(v):
+            return v @ w
+        case T.Node(l, r):
+            h = enc(l, w)
+            if np.sum(h) > 0.0:
+                return h
+            return np.tanh(guarded(r, w) @ w)
+
+
+def control(t: T, w: M):
+    return guarded(t, w)
+
+
+TAKEN = {
+    one_tree: "one tree", tree_lstm: "one tree", comprehension: "all trees", builtin_map: "all trees",
+    sum_builtin: "all trees", append_loop: "one tree", sum_loop: "one tree", users_map: "one tree",
+    users_fold: "one tree",
+}  # fmt: skip
+"""Whether the trees of a list are taken together, or each by itself."""
+
+REFUSED = {
+    own_map: "gives a value of type List[Tensor[(8,), float32]], not tensors of known extents",
+    own_fold: "calls itself with another %acc than it was given",
+    rose: "calls itself on something else than a field of what it matched",
+    rose2: "calls itself on something else than a field of what it matched",
+    even: "is recursive through other functions",
+    odd: "is recursive through other functions",
+    down: "calls itself with another %state than it was given",
+    depth: "calls itself with another %d than it was given",
+    guarded: "calls another function inside a clause",
+}
+
+
+@pytest.mark.parametrize("form", TAKEN, ids=lambda form: form.__name__)
+def test_what_is_taken_together(form):
+    with relay.PassContext(opt_level=3):
+        batched = AutoBatch(infer_type(relay.function(form).module))
+    text = str(relay.transform.RemoveUnusedFunctions(batched))
+    assert "_batch" in text
+    assert ("_each" in text) == (TAKEN[form] == "all trees")
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
+def test_what_is_said_of_the_others(function):
+    entry = next(each for each in ENTRIES if function.__name__ in each.__code__.co_names)
+    found = {name.name_hint: each for name, each in batching(infer_type(relay.function(entry).module)).items()}
+    refusal = found[function.__name__]
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason == REFUSED[function]
+    assert refusal.span is not None or len(found) > 1  # a function among several has no one place
+
+
+ENTRIES = (users_map, users_fold, child_sum, child_sum_stack, mutual, state_down, depth_down, control)
