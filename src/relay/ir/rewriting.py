@@ -117,7 +117,7 @@ def rewrite(expr: Expr, step: Callable[[Expr], Expr]) -> Expr:
     >>> rewrite(Tuple((x, x)), lambda e: y if e is x else e).fields == (y, y)
     True
     """
-    return _bottom_up(expr, lambda node, parts: step(rebuild(node, parts)))
+    return _bottom_up(expr, rebuild, lambda _, rebuilt: step(rebuilt))
 
 
 def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Function:
@@ -131,17 +131,20 @@ def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Fun
     2
     """
 
-    def made(node: Expr, parts: Sequence[Expr]) -> Expr:
-        return typed_as(step(node, rebuild_typed(node, parts)), node)
+    def typed_step(node: Expr, rebuilt: Expr) -> Expr:
+        new = step(node, rebuilt)
+        return new if new is node else typed_as(new, node)
 
-    return with_body(function, _bottom_up(function.body, made))
+    return with_body(function, _bottom_up(function.body, rebuild_typed, typed_step))
 
 
-def _bottom_up(root: Expr, made: Callable[[Expr, Sequence[Expr]], Expr]) -> Expr:
-    """What stands for `root` when `made(node, what stands for its children)` stands for each node."""
+def _bottom_up(root: Expr, rebuilt: Callable[[Expr, Sequence[Expr]], Expr], step: Callable[[Expr, Expr], Expr]) -> Expr:
+    """What stands for `root` when `step(node, node rebuilt of what stands for its children)` stands for each node."""
     done: dict[Expr, Expr] = {}
     for node in post_order(root):
-        done[node] = made(node, [done[part] for part in children(node)])
+        parts = children(node)
+        new = tuple([done[part] for part in parts])
+        done[node] = step(node, node if new == parts else rebuilt(node, new))
     return done[root]
 
 

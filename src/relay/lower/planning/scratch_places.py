@@ -7,6 +7,7 @@ are planned before: what a kernel works in is known when its loops are, and then
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -44,10 +45,14 @@ def region_with_scratch(region: RunRegion, scratch_of: ScratchOf) -> RunRegion:
     instructions: list[RegionInstruction] = []
     rooms: list[ArenaBuffer] = []
     end, time = region.arena_bytes, 0
+    waiting, alive = deque(sorted(region.arena, key=_first)), list[ArenaBuffer]()
     for each in region.instructions:
         if isinstance(each, CallKernel):
+            while waiting and waiting[0].first <= time:
+                alive.append(waiting.popleft())
+            alive = [value for value in alive if value.last >= time]
             sizes = () if each.on_device else scratch_of(each.kernel).of_call(each.extents)
-            made = _rooms(region, sizes, time)
+            made = _rooms(alive, sizes, time, region.arena_bytes)
             rooms += made
             instructions.append(replace(each, scratch=tuple(ArenaPlace(room.offset_bytes) for room in made)))
             time += 1
@@ -55,15 +60,13 @@ def region_with_scratch(region: RunRegion, scratch_of: ScratchOf) -> RunRegion:
             instructions.append(each)
     for room in rooms:
         end = maximum(end, _end(room))
-    arena = tuple(sorted((*region.arena, *rooms), key=lambda each: each.first))
+    arena = tuple(sorted((*region.arena, *rooms), key=_first))
     return replace(region, instructions=tuple(instructions), arena_bytes=end, arena=arena)
 
 
-def _rooms(region: RunRegion, sizes: Sequence[IntExpr], time: int) -> list[ArenaBuffer]:
+def _rooms(alive: Sequence[ArenaBuffer], sizes: Sequence[IntExpr], time: int, behind: IntExpr) -> list[ArenaBuffer]:
     """Room for blocks while call number `time` runs: beside the values that are alive then, where numbers tell their
-    places, else behind all."""
-    alive = [each for each in region.arena if each.first <= time <= each.last]
-    behind = region.arena_bytes
+    places, else `behind` all."""
     made: list[ArenaBuffer] = []
     for size in sizes:
         room, taken = aligned(size), [(each.offset_bytes, _end(each)) for each in (*alive, *made)]
@@ -72,6 +75,10 @@ def _rooms(region: RunRegion, sizes: Sequence[IntExpr], time: int) -> list[Arena
         made.append(ArenaBuffer(SCRATCH, offset, size, time, time))
         behind = maximum(behind, _end(made[-1]))
     return made
+
+
+def _first(buffer: ArenaBuffer) -> int:
+    return buffer.first
 
 
 def _end(buffer: ArenaBuffer) -> IntExpr:

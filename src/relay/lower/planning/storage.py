@@ -126,6 +126,8 @@ def _unite(stretches: list[tuple[int, int]], stretch: tuple[int, int]) -> None:
     at = bisect_left(stretches, (begin, begin))
     if at and stretches[at - 1][1] >= begin:
         at -= 1
+    if at < len(stretches) and stretches[at][0] <= begin and end <= stretches[at][1]:
+        return
     behind = at
     while behind < len(stretches) and stretches[behind][0] <= end:
         begin, end = min(begin, stretches[behind][0]), max(end, stretches[behind][1])

@@ -18,7 +18,7 @@ from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.expr import AnyExpr, Call, Constant, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
+from relay.ir.expr import AnyExpr, Call, Constant, Expr, ExprBase, Tuple, TupleGetItem, Var, const
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops.framework.attribute_types import check_attributes
 from relay.ops.framework.record import OperatorRecord
@@ -171,7 +171,7 @@ def call(record: OperatorRecord, arguments: Sequence[Argument], attributes: Attr
     args = tuple(as_expr(argument) for argument in arguments)
     if attributes is not None:
         check_attributes(record.name, attributes)
-    return type_eagerly(Call(Op(record), args, attributes or NoAttributes(), span=caller_span()))
+    return type_eagerly(Call(record.op, args, attributes or NoAttributes(), span=caller_span()))
 
 
 Builder = TypeVar("Builder", bound=Callable[..., object])

@@ -7,6 +7,7 @@ tensor expression and the facts that passes ask for. A fact that does not exist 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from enum import Enum, IntEnum
 from importlib import import_module
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.expr import Call, Expr
+from relay.ir.expr import Call, Expr, Op
 from relay.ir.operator import Effect, MultiplyAdds, Operator
 from relay.ops.framework.batch_rule import BatchRule, ByElement
 from relay.ops.framework.layout_rule import Broadcasting, Elementwise, LayoutRule
@@ -193,7 +194,8 @@ class OperatorRecord(Operator):
     """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
     result is input 0's memory under another shape. `reads_shapes_only`: the values of its inputs do not matter.
     `update`: where only a part of input 0 changes. `schedules`, by kinds of
-    targets: how kernels with this operator are scheduled there; the target decides where there is none."""
+    targets: how kernels with this operator are scheduled there; the target decides where there is none.
+    `op`: its one mention, which all calls share: a program has a node less for each call."""
 
     argument_docs: tuple[str, ...]
     meaning: Meaning
@@ -214,6 +216,10 @@ class OperatorRecord(Operator):
     reads_shapes_only: bool
     update: Update | None
     schedules: Mapping[str, ScheduleRule]
+    op: Op = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "op", Op(self))
 
 
 def define(

@@ -44,7 +44,7 @@ def with_panels(call: Call, args: tuple[Batched, ...], blocks: tuple[int, ...]) 
     if not blocks or not units or not depth or {matrix.type.dtype, rows.type.dtype} != {DType.FLOAT32}:
         return call, args
     packed = _panels(matrix.expr, units, depth, fitting_block(blocks, units), columns_first)
-    product = Call(Op(DENSE_PACK), call.args, DensePackAttributes(units, call.attrs.out_dtype), span=call.span)
+    product = Call(DENSE_PACK.op, call.args, DensePackAttributes(units, call.attrs.out_dtype), span=call.span)
     return typed_as(product, call), (rows, Shared(packed, known_tensor_type(packed)))
 
 

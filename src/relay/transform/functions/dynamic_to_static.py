@@ -155,7 +155,7 @@ class _Rewriting:
         attributes = of_known(partial(form.static_of.attributes, attributes_of(call, record)), known, types)
         if attributes is None or not self.symbols >= set(attribute_symbols(attributes)):
             return None
-        static = Call(Op(form), call.args[:count], attributes, span=call.span)
+        static = Call(form.op, call.args[:count], attributes, span=call.span)
         outcome = _result(static)
         if outcome is None or outcome.checks:
             return None
