@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.analysis.call_graph import call_graph
 from relay.arith.expr import IntExpr, Symbol, add, free_symbols, substitute
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import mutable
 from relay.base.graph import post_order as graph_post_order
 from relay.infer.unification.explain import describe
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
@@ -39,7 +40,7 @@ def get_total_mac_number(program: IRModule | Expr, module: IRModule | None = Non
     return counts.of_program(root)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Counts:
     """The counts of functions: global ones, and those inside by identity."""
 

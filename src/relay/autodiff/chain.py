@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.infer.eager import eager_type
 from relay.ir.expr import Constant, Expr, Let, Var, record_type
 from relay.ir.traversal import post_order
 from relay.ir.types import Type
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Chain:
     """Bindings, first to last."""
 

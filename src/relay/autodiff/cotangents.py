@@ -15,11 +15,11 @@ of a tuple. Sums of cotangents of data are functions that are generated when the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.infer.eager import eager_type
 from relay.ir.datatype import TypeData
@@ -62,7 +62,7 @@ Cotangent: TypeAlias = Union[Expr, Parts, None]
 """None is zero."""
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Cotangents:
     """The types of cotangents in one module, and the functions that add them."""
 

@@ -17,12 +17,13 @@ arguments, and gives the value with its tangent.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.autodiff.chain import Chain
 from relay.autodiff.program import DerivedProgram, declared, typed
 from relay.autodiff.saved import Branch, rebuilt_choice
 from relay.autodiff.tangents import Tangents
+from relay.base.frozen import mutable
 from relay.ir.expr import (
     Call,
     Expr,
@@ -55,7 +56,7 @@ def with_tangents(module: IRModule, name: GlobalVar, wrt: Sequence[int]) -> IRMo
     return work.program.finished(name, made)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Forward:
     """The functions of a program with tangents, each for the arguments that have one."""
 
@@ -88,7 +89,7 @@ class _Forward:
         return Function((*function.params, *own), body, None, function.type_params, function.attrs, span=function.span)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Sweep:
     """The scopes of one function body, inner ones first."""
 

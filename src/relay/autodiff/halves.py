@@ -10,13 +10,13 @@ what its own calls kept. One that `relay.checkpoint` gave keeps its arguments al
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.analysis.call_graph import CallGraph, call_graph
 from relay.arith.expr import Symbol
 from relay.autodiff.program import DerivedProgram, declared, told, typed
 from relay.autodiff.saved import Branch, Saved, kept_type, unpacked
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Match, Tuple, TupleGetItem, Var, record_type
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
@@ -50,7 +50,7 @@ class _Variant:
     header: GlobalTypeVar | None  # of what a recursive one keeps
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Splitting:
     """The functions of a program in two halves, made as they are needed; `suffixes` are those of their names."""
 

@@ -12,7 +12,7 @@ in reverse mode (`halves.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import Symbol
 from relay.autodiff.chain import Chain
@@ -21,6 +21,7 @@ from relay.autodiff.program import DerivedProgram, typed
 from relay.autodiff.saved import Branch, unpaired
 from relay.autodiff.scope import stated
 from relay.autodiff.tangents import Tangents
+from relay.base.frozen import mutable
 from relay.ir.expr import Call, Expr, Function, GlobalVar, If, Match, Tuple, Var
 from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, Scopes, let_chain, scopes
@@ -68,7 +69,7 @@ def _swept(work: Splitting, function: Function, active: Sequence[bool]) -> _Swee
     return sweep
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Sweep:
     """The scopes of one function body, inner ones first: each as its bindings now, and those of tangents, later."""
 

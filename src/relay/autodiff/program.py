@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.autodiff.activity import active_variables
 from relay.autodiff.cotangents import Cotangents
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Expr, Function, GlobalVar, Var
@@ -19,7 +20,7 @@ from relay.ir.variables import refresh, substitute
 from relay.normalize.a_normal_form import to_a_normal_form
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class DerivedProgram:
     """A typed first-order module and what is added to it."""
 

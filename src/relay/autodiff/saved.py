@@ -11,13 +11,12 @@ extents. Where such a value is taken out again, the name is stated anew, and the
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 
 from relay.arith.expr import Symbol
 from relay.autodiff.chain import Chain
 from relay.autodiff.program import typed
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
@@ -70,7 +69,7 @@ class Remembered:
         return Match(way, tuple(unpacked(*part, extents) for part in parts))
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Saved:
     """The data types that are made for one module."""
 

@@ -14,7 +14,7 @@ mentions, so nothing is kept that is not used.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from relay.arith.expr import Symbol
@@ -26,6 +26,7 @@ from relay.autodiff.patterns import filled, pattern_cotangent, taken_apart
 from relay.autodiff.program import typed
 from relay.autodiff.saved import Branch, Saved, unpaired
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import mutable
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -51,7 +52,7 @@ Back = Callable[["Backward"], None]
 """One step of the way back: takes the cotangent of what it is about, and hands on those of what that is made of."""
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Swept:
     """A scope, forward and backward. `given`: the cotangent of its result, with which the way back begins;
     `cotangents`: those of the variables around the scope, at the end of the way back."""
@@ -75,7 +76,7 @@ class Functions(Protocol):
         ...
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Backward:
     """The way back through one scope, as far as it is written."""
 
@@ -103,7 +104,7 @@ class Backward:
         return self.chain.bind(f"d_{var.name_hint}", self.types.whole(cotangent, type_, var), self.types.type_of(type_))
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Sweep:
     """The scopes of one function body, inner ones first."""
 

@@ -9,7 +9,7 @@ What depends on what is differentiated has a variable for its tangent. Both kind
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.autodiff.chain import Chain
 from relay.autodiff.cotangents import Cotangents
@@ -18,6 +18,7 @@ from relay.autodiff.patterns import filled, taken_apart, value_of
 from relay.autodiff.program import DerivedProgram, typed
 from relay.autodiff.pushforward import pushed_forward, pushed_through
 from relay.autodiff.scope import refusal
+from relay.base.frozen import mutable
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -39,7 +40,7 @@ from relay.ir.expr import (
 from relay.ir.types import TupleType, Type
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Tangents:
     """The tangents of the variables of one function body, of which those that are `active` have one."""
 

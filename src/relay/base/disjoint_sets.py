@@ -3,11 +3,13 @@ set union algorithms", 1984, section 2)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Self
 
+from relay.base.frozen import mutable
 
-@dataclass(slots=True, eq=False)
+
+@mutable
 class DisjointSet:
     """A member of a set, alone at first. What a subclass knows of a set it keeps at the root.
 

@@ -1,17 +1,19 @@
-"""Frozen dataclasses with slots, made in a fraction of the time that `dataclasses` takes: the compiler has hundreds.
+"""Dataclasses with slots, frozen or not, made in a fraction of the time that `dataclasses` takes: the compiler has
+hundreds.
 
-For each frozen class `dataclasses` writes and compiles the text of six functions. Here all classes share five of them.
-`__init__` is compiled when the first instance is made, and fills slots by their descriptors, in half the time of
-`object.__setattr__`. `fields`, `replace` and `match` take these classes for dataclasses; what derives from them is
-`@frozen` as well.
+For each class `dataclasses` writes and compiles the text of up to six functions. Here all classes share five of them.
+`__init__` is compiled when the first instance is made, and fills slots of frozen classes by their descriptors, in half
+the time of `object.__setattr__`. `fields`, `replace` and `match` take these classes for dataclasses; what derives from
+a frozen one is `@frozen` as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 Class = TypeVar("Class", bound=type[Any])
@@ -39,26 +41,53 @@ def frozen(cls: Any = None, /, *, eq: bool = True, repr: bool = True, kw_only: b
     """
 
     def made(given: type[Any]) -> type[Any]:
-        if given.__doc__ is None:
-            given.__doc__ = given.__name__  # or `dataclass` would write one, and take its time
-        own = {name for name, value in vars(given).items() if value is not None}  # `__eq__` alone makes `__hash__` None
-        result: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(given)
-        shared: dict[str, Any] = {
-            "__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete,
-            "__getstate__": _state, "__setstate__": _set_state,
-        }  # fmt: skip
-        if "__init__" not in own:
-            shared["__init__"] = _first_init(result)
-        if repr:
-            shared["__repr__"] = _repr
-        if eq:
-            shared |= _equality(result)
-        for name, function in shared.items():
-            if name not in own:
-                setattr(result, name, function)
-        return result
+        return _made(given, _FROZEN, eq=eq, repr=repr, kw_only=kw_only)
 
     return made if cls is None else made(cls)
+
+
+@overload
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def mutable(cls: Class, /) -> Class: ...
+@overload
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def mutable(*, eq: bool = False, repr: bool = True) -> Callable[[Class], Class]: ...
+def mutable(cls: Any = None, /, *, eq: bool = False, repr: bool = True) -> Any:  # noqa: A002
+    """The class as a dataclass whose instances change, so that by default each is equal to itself alone; those with
+    `eq` have no hash. Options are those of `dataclass`.
+
+    >>> @mutable
+    ... class Counter:
+    ...     count: int = 0
+    >>> counter = Counter()
+    >>> counter.count += 1
+    >>> counter, counter == Counter(1)
+    (Counter(count=1), False)
+    """
+
+    def made(given: type[Any]) -> type[Any]:
+        return _made(given, {}, eq=eq, repr=repr, kw_only=False)
+
+    return made if cls is None else made(cls)
+
+
+def _made(given: type[Any], shared: Mapping[str, Any], *, eq: bool, repr: bool, kw_only: bool) -> type[Any]:  # noqa: A002
+    """The class as a dataclass, with the functions that are `shared` besides those that all have."""
+    if given.__doc__ is None:
+        given.__doc__ = given.__name__  # or `dataclass` would write one, and take its time
+    own = {name for name, value in vars(given).items() if value is not None}  # `__eq__` alone makes `__hash__` None
+    result: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(given)
+    functions = dict(shared)
+    if "__init__" not in own:
+        functions["__init__"] = _first_init(result)
+    if repr:
+        functions["__repr__"] = _repr
+    if eq:
+        functions |= _equality(result) if shared else {**_equality(result), "__hash__": None}
+    for name, function in functions.items():
+        if name not in own:
+            setattr(result, name, function)
+    return result
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> NoReturn:  # noqa: ARG001
@@ -77,6 +106,14 @@ def _state(self: Any) -> list[object]:
 def _set_state(self: Any, state: list[object]) -> None:
     for each, value in zip(fields(self), state, strict=True):
         object.__setattr__(self, each.name, value)
+
+
+_FROZEN: Mapping[str, Any] = MappingProxyType(
+    {
+        "__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete,
+        "__getstate__": _state, "__setstate__": _set_state,
+    }
+)  # fmt: skip
 
 
 @recursive_repr()
@@ -155,5 +192,7 @@ def _setting(cls: Any, each: Field[Any], known: dict[str, Any]) -> str:
             return ""
         known[f"_default_{each.name}"] = each.default
         value = f"_default_{each.name}"
+    if cls.__setattr__ is object.__setattr__:
+        return f"self.{each.name} = {value}"
     known[f"_set_{each.name}"] = getattr(cls, each.name).__set__
     return f"_set_{each.name}(self, {value})"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from relay.base.frozen import mutable
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class TimedPart:
     """A part of the work: how often it was done, for how many seconds, and what it consists of. What is `beside` ran
     in other processes or threads meanwhile: its seconds are not part of those around it."""

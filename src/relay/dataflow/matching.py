@@ -8,11 +8,12 @@ learns of the nodes between is kept for the next expression, so that trying ever
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union, assert_never
 
 import numpy as np
 
+from relay.base.frozen import mutable
 from relay.dataflow.patterns import (
     AltPattern,
     AttrPattern,
@@ -78,7 +79,7 @@ class Match(Mapping[Pattern, tuple[Expr, ...]]):
         return self._bound[pattern]
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Matcher:
     """Matches patterns against expressions of one program."""
 

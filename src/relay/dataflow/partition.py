@@ -7,8 +7,9 @@ after:  fn (%p0, %p1, PartitionedFromPattern="nn.conv2d_nn.relu_") { nn.relu(nn.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.base.graph import post_order as graph_post_order
 from relay.dataflow.matching import Match, Matcher
 from relay.dataflow.parts import is_opaque, parts_of
@@ -35,7 +36,7 @@ _STRUCTURE = (CallPattern, TuplePattern, TupleGetItemPattern, FunctionPattern, L
 _EMBEDDED = (ConstantPattern, LiteralPattern)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Group:
     """The nodes of one match, and what leaves it. `embedded` are constants that the pattern asks for."""
 

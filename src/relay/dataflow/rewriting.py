@@ -15,10 +15,11 @@ rewrite(MulToSquare(), expr)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import mutable
 from relay.base.graph import post_order as graph_post_order
 from relay.dataflow.matching import Match, Matcher
 from relay.dataflow.partition import matched_groups
@@ -119,7 +120,7 @@ def rewrite(
         ) from None
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class LargerMatches:
     """Which nodes stand inside a larger match of a pattern that they match alone too."""
 

@@ -6,7 +6,7 @@ Nothing is planned or lowered anew: a node is a kernel call, and its place is th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import count
 from typing import Any, assert_never
@@ -18,6 +18,7 @@ from relay.arith.expr import IntExpr
 from relay.base.arguments import expect
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
+from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
@@ -142,7 +143,7 @@ def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Gra
     return Graph(tuple(nodes.made), heads, main.copied), params
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Nodes:
     """The nodes made so far. `written` is which output stands at a place; its size tells empty tensors from what else
     is there. Places that are equal are one storage."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from relay.arith.expr import Comparison, Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Function, Op
@@ -206,7 +206,7 @@ class Kernel:
             raise _refused(self.info.name, self.recorded, error) from error
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class KernelTable:
     """The kernels of a program, in the order in which they were met. `targets` are asked for each group, in order,
     those of devices for the groups of their regions;

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.span import Span
 from relay.infer.kinds import must_be_type
 from relay.ir.datatype import TypeData
@@ -23,7 +23,7 @@ class Signature:
     being_inferred: bool = False
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Environment:
     """The data types of a module, and the functions whose types are known or assumed by now."""
 

@@ -14,10 +14,10 @@ name, so that two places that name one function are one key. New names come from
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import (
     AnyExpr,
     Call,
@@ -261,7 +261,7 @@ def rewrite_to_fixpoint(root: Expr, step: FixpointStep, parts: Callable[[Expr], 
     return _Rewriting(step, parts).rewritten(root)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Rewriting:
     step: FixpointStep
     parts: Callable[[Expr], tuple[Expr, ...]]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.arguments import TEXT, expect
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import mutable
 from relay.base.span import caller_span
 from relay.ir.expr import EXPRESSION, Expr, If, Let, Var, record_type
 from relay.ir.types import Type
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Scope:
     """What is bound in a scope so far, the value it ends with, and a condition that waits for its `else_scope`."""
 

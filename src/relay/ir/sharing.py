@@ -7,14 +7,15 @@ outside it runs before the closure is made. Printer, interpreter, A-normal form 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import mutable
 from relay.ir.expr import Expr, Function, If, Let, Match
 from relay.ir.traversal import LEAVES, children
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Scope:
     """A region that is evaluated as a whole: the root, or child number `position` of `owner`.
 

@@ -12,8 +12,9 @@ primitive functions are left as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body, with_lets
 from relay.ir.sharing import Scope, Scopes, scopes, value_node
@@ -52,7 +53,7 @@ def _outermost_first(found: Scopes) -> list[Scope]:
     return order
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Forms:
     """The name of each node, and the chain of each scope once it is made (inner scopes first)."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from relay.base.arguments import PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
+from relay.base.frozen import mutable
 from relay.base.markup import element, escaped, table
 from relay.base.printed import bytes_text, count_text
 from relay.runtime.artefact.artefact import Artefact
@@ -32,7 +33,7 @@ Exporter: TypeAlias = Callable[[Artefact, Path, str | None], None]
 """Writes an artefact to a path as a library, of a given name."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@mutable(repr=False)
 class Executable:
     """A loaded artefact. Calling it runs `@main`; `executable["name"]` is another of its functions.
 

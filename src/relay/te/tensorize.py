@@ -7,12 +7,12 @@ stage whose inner loops have the same formula, over consecutive elements of wher
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, linear_parts, multiply, substitute
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.te.operation import Compute, Reduction
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
@@ -100,7 +100,7 @@ class BlockIntrinsic:
 AnyIntrinsic: TypeAlias = Union[TensorIntrinsic, BlockIntrinsic]
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Match:
     """Operands of the description found so far."""
 

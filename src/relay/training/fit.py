@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, Union, cast
 
 from relay.base.arguments import PATH, WHOLE_NUMBER, takes
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.training.checkpoints import load_checkpoint, save_checkpoint
 from relay.training.curves import draw_curves
 from relay.training.journal import Journal
@@ -59,7 +59,7 @@ class Training:
         draw_curves(self.records, path)
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Mean:
     """Means of numbers by name, weighted by rows."""
 
@@ -75,7 +75,7 @@ class _Mean:
         return {name: total / max(1, self.rows) for name, total in self.sums.items()}
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Position:
     """How far a training is: what a checkpoint notes beside the state. `batch` counts those of the epoch, `mean` is of
     them; `records` is how many the journal has."""
@@ -147,7 +147,7 @@ def fit(
     return trained
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Run:
     step: TrainingStep
     state: TrainingState

@@ -7,12 +7,12 @@ def @loss(%w, %x, %labels) { let %outputs = @model(%w, %x); (loss, metrics) }
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from relay import op
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.names.near_names import near_names
 from relay.infer.infer_type import infer_type, infer_type_expr
@@ -47,7 +47,7 @@ class Objective:
     metrics: Mapping[str, Measure]
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class LossFunction:
     """The module with the function of an objective, called `name`, and its parameters by name: those of the model, then
     the labels. It gives a tuple: the loss, then new values of the buffers and the metrics, through which no gradient

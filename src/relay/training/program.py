@@ -12,13 +12,13 @@ Results stand in the order of the inputs that they replace, so that each can be 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 
 from relay import op, random
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Expr, Function, Tuple, TupleGetItem, Var, const
 from relay.ir.known_types import known_tensor_type, known_type, typed_var
@@ -102,7 +102,7 @@ def _types(variables: Mapping[str, Var]) -> dict[str, TensorType]:
     return {name: known_tensor_type(each) for name, each in variables.items()}
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Step:
     """The inputs of a step, by name, and the programs over them."""
 

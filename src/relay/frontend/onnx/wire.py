@@ -9,10 +9,10 @@ remains without the bytes of weights is made without counting any length anew.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -38,7 +38,7 @@ class Field:
     value: memoryview
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Parts:
     """A model's bytes: what belongs to the model, to its graph, and to each of its initialisers, whose `raw_data` is
     apart (None where it is among the rest)."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.span import Span
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.ownership import Held, Ownership
@@ -54,7 +54,7 @@ class Unset:
     span: Span
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Block:
     """`names` is what the code so far has assigned; `bindings` what it has computed. `live` are the innermost blocks,
     at this point, of the Python functions around it, by their `frame`. `functions` are the local functions that

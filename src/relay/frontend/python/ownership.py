@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import Any, cast
 
 import numpy as np
 
+from relay.base.frozen import mutable
 from relay.base.identity import IdentityMap
 from relay.base.span import Span
 from relay.frontend.python.source import refusal
@@ -32,7 +33,7 @@ class Held(IntEnum):
     """The arrays and lists inside, too."""
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Ownership:
     """`_held` is how values are held that are not shared. `_views` are those that show a part of another, with how that
     one may still be held when something gets hold of them; `_parted` are the lists of which something has a part.

@@ -6,9 +6,10 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
+from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.frontend.python.datatype import DataTypes
@@ -43,7 +44,7 @@ def _lists_and_options() -> DataTypes:
     return DataTypes((each.header, each) for each in prelude_types() if each.header.name in ("List", "Option"))
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
     `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that

@@ -7,12 +7,12 @@ may stand where the second is expected, which differs in `?` alone: an expected 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.infer.unification.dimensions import Agreement, agreement, open_unknowns, solve_for
 from relay.ir.type_traversal import free_type_leaves, map_type, type_leaves, type_symbols
 from relay.ir.types import (
@@ -59,7 +59,7 @@ Variable: TypeAlias = Union[IncompleteType, Symbol]
 """What unification finds: types, and extents."""
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Unifier:
     """What is known of the type variables and of the flexible symbols so far.
 

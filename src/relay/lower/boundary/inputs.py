@@ -4,11 +4,12 @@ artefact, so that values can be made to fit."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import mutable
 from relay.ir.module import IRModule
 from relay.ir.types import (
     FuncType,
@@ -38,7 +39,7 @@ from relay.runtime.artefact.value_types import (
 )
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class InputTypes:
     """Tells types, and the data types that they speak of; gives a label to every kind of object they hold."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
+from relay.base.frozen import mutable
 from relay.lower.code.representation import Boxed, Representation, Unboxed, leaves
 from relay.lower.program.place import Address, Buffer, Held, Kind, Register, Scalar
 from relay.lower.program.procedure import Block, Procedure, ProcedureInstruction, Terminator
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class OpenBlock:
     """A block that takes instructions until it is closed by a terminator."""
 
@@ -35,7 +36,7 @@ class OpenBlock:
         return Block(self.number, self.parameters, tuple(self.instructions), self.terminator)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class OpenProcedure:
     """The registers and blocks of a procedure, in the order in which they were asked for."""
 

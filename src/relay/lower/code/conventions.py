@@ -8,9 +8,10 @@ with a call of a closure, or their types differ (one is generic), all give words
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
+from relay.base.frozen import mutable
 from relay.base.graph import strongly_connected
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Match, Var
 from relay.ir.module import IRModule
@@ -31,7 +32,7 @@ from relay.transform.devices.flows import Head, Key
 from relay.transform.devices.leaves import Leaf
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Facts:
     """One function, the variable that it is known by, and whom it ends with a call of."""
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.base.target import PROCESS
@@ -113,7 +114,7 @@ def external_function(function: Function) -> ExternalFunction:
     )
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Placing:
     """The kernels made so far: by region and the types it is called at."""
 

@@ -11,9 +11,9 @@ Only words are owned. A scalar, or a tuple held in parts, becomes a word where o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.frozen import mutable
 from relay.ir.expr import (
     Constant,
     Constructor,
@@ -44,7 +44,7 @@ from relay.lower.refusal import not_native
 from relay.runtime.artefact.manifest import CellLabel, Label, TensorLabel
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Task:
     """A scope still to be lowered into `block`. It owns `owned`; its value, held as `wanted`, goes to the block `join`,
     or is the result of the procedure."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply, substitute
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Expr, Function
 from relay.ir.types import ANY, TensorType
 from relay.lower.planning.storage import ALIGNMENT_BYTES
@@ -36,7 +36,7 @@ class KernelInfo:
     on_device: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Constants:
     """Constants of all functions, each array once, by identity."""
 

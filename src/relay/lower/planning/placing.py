@@ -4,10 +4,11 @@ others in the arena, at offsets that they share with values that are not alive a
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.frozen import mutable
 from relay.lower.kernels.group import with_gap
 from relay.lower.kernels.updates import updated_input
 from relay.lower.planning.in_place import results_of
@@ -100,7 +101,7 @@ def extents_given(kernel: KernelInfo, step: KernelStep, symbols: Mapping[Symbol,
     )
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Plan:
     """`places` are those of results, and in the end those of all that is part of nothing else."""
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Call, Expr, Function, Tuple, Var, record_type
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.types import TensorType
@@ -67,7 +67,7 @@ class _Operand:
         return _known_bytes(self.tensor.type)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Line:
     """The steps; `copies` are what is left of those that are concatenations. The last of these comes first, so that the
     place of a whole is known before those of its parts."""

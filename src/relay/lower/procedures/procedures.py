@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.frozen import mutable
 from relay.base.graph import strongly_connected
 from relay.base.names.fresh_names import FreshNames
 from relay.infer.checks import node_checks
@@ -46,7 +47,7 @@ from relay.runtime.artefact.manifest import Label
 from relay.transform.devices.flows import Key
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Pending:
     """A function whose procedure has a name and is still to be made."""
 
@@ -57,7 +58,7 @@ class _Pending:
     visible: frozenset[Symbol] = frozenset()
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Procedures:
     """The procedures of a program, made as they are asked for. `failures` are what their failures mean, by number;
     `devices`, where the tensors of variables are that are not on the host."""

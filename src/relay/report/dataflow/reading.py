@@ -6,8 +6,9 @@ inner block takes from outside is a reference there, and an edge to the node tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import (
     Constant,
@@ -42,7 +43,7 @@ def read_diagrams(program: IRModule | Expr) -> tuple[FunctionDiagram, ...]:
     return (_Reader(program).diagram("fn " if isinstance(program, Function) else "expression"),)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _OpenBlock:
     """A block that is being filled. `positions` are those of values that have a node here; those `taken` come from
     outside, in the order in which they are met."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import IntExpr, Symbol, linear_parts
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.runtime.artefact.extent_json import extent_from_json
 from relay.runtime.artefact.value_types import Extent
 
@@ -53,7 +53,7 @@ def symbol_sources(shapes: Iterable[Sequence[IntExpr]]) -> dict[Symbol, Source]:
     return found
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Extents:
     """What the names of symbols in types stand for, found as values of these types are met."""
 

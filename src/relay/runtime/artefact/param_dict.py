@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from relay.base.arguments import BYTES, MAPPING, TEXT, expect_each, takes
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import mutable
 
 DICTIONARY_MAGIC = 0xF7E58D4F05049CB7
 ARRAY_MAGIC = 0xDD5E40F096B4A13F
@@ -92,7 +92,7 @@ def load_param_dict(data: bytes) -> dict[str, NDArray[np.generic]]:
     return params
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Reader:
     """Takes bytes from the front, and raises ValueError where there are none."""
 

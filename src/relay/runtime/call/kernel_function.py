@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr, Symbol, evaluate
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import mutable
 from relay.runtime.arguments.arguments import as_array, bind_arguments, solve_symbols
 from relay.runtime.arguments.extents import symbol_sources
 from relay.runtime.artefact.manifest import EntrySpec
@@ -23,7 +24,7 @@ from relay.runtime.memory.objects import LoadedObjects
 Array = NDArray[np.generic]
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@mutable(repr=False)
 class KernelFunction:
     """Native code of the C function `kernel(inputs…, outputs…, scratch…, extents…)`, callable with arrays.
 

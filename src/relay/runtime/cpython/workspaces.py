@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.runtime.cpython.array_layout import data_address
 
 _ALIGNMENT_BYTES = 64
@@ -20,7 +20,7 @@ class Workspace:
     address: int
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Workspaces:
     """Those that no call has at the moment. Any number of threads may take and give back: appending and popping are
     atomic."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.runtime.arguments.extents import Extents
 from relay.runtime.artefact.manifest import CellLabel
 from relay.runtime.values.heap import FIELDS_OFFSET_BYTES
@@ -33,7 +33,7 @@ class Boundary:
         return self.plans.labels[CellLabel(kind)]
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class SharedRef:
     """A ref that a call works with: its object, and the word that it held at first (0 when the call made it).
     `written` is the Python value that stands for what it holds now."""
@@ -63,7 +63,7 @@ class SharedRef:
         return self.word != self.first_word
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class CallState:
     """The state of one call. `refs` are by the addresses of their objects, `arrays` by those of their data: stored ones
     that need no copy. `given` are likewise those that the caller gave away; `given_objects` counts the objects of such

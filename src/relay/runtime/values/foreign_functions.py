@@ -6,9 +6,10 @@ import ctypes
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import mutable
 from relay.runtime.arguments.extents import Extents
 from relay.runtime.artefact.manifest import ValueSpec
 from relay.runtime.values.boundary import CallState, SharedRef
@@ -55,7 +56,7 @@ class Host:
             del self._running[heap]
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class HostedCall:
     """A running call with functions of the caller's. `images` are the results that they gave, `kept` what was put into
     refs meanwhile."""

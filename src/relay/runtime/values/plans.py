@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, Union, assert_never
 
 import numpy as np
 
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.runtime.artefact.manifest import CellLabel, Label, TensorLabel
 from relay.runtime.artefact.value_types import (
     DataOf,
@@ -37,7 +37,7 @@ class TensorPlan:
     native: NativePlan | None
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class TuplePlan:
     type: TupleOf
     label: int
@@ -45,7 +45,7 @@ class TuplePlan:
     native: NativePlan | None = None
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class DataPlan:
     """How values of one instance of a data type become objects: for each constructor its label and its fields' plans.
     `known` are the classes met so far that stand for a constructor, and how their fields are read."""

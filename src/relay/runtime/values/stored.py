@@ -7,16 +7,15 @@ which no type was told. Nobody but the program that stored them looks inside.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.runtime.arguments.extents import Extents
 from relay.runtime.artefact.value_types import FunctionOf, ValueType
 from relay.runtime.values.plans import FunctionPlan
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class StoredCell:
     """A tuple, a value of a data type, or a closure, whose first field is its code. Filled after it is made, since
     closures may hold refs that hold them."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 
 LIST = "List"
 """The data type of the prelude that Python's lists stand for."""
@@ -40,7 +40,7 @@ class DataValue:
         return _shown(self, _SHOWN_DEPTH)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class RefValue:
     """A mutable cell: the one thing in the language that changes. Whoever is given the same one sees what others write.
 

@@ -19,11 +19,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import mutable
 from relay.targets.cpu import object_code
 from relay.targets.cpu.codegen import emit_object, machine_words
 from relay.targets.cpu.emit.text import LlvmModule
@@ -132,7 +132,7 @@ def _ending(code: int) -> str:
     return f"signal {known[code]}" if code in known else f"code {code}"
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Job:
     """A module to compile, of the kernel that `description` tells. `image` is set when it is done, `message` when LLVM
     refused it, `lost` when it ended a worker."""

@@ -14,11 +14,11 @@ where sides of several selects have it in common, whether one of them is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
 from relay.base.dtypes import DType
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.graph import post_order
 from relay.te.operation import Components, gathered
 from relay.te.values import any_of
@@ -154,7 +154,7 @@ class _OneOf:
 _ALWAYS = 0
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Places:
     """The places that occur, by number."""
 
@@ -269,7 +269,7 @@ def _bind_high(graph: _Graph, bound: set[int]) -> None:
         heights.append(height)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Names:
     """Writes lets and the trees that use their names."""
 

@@ -9,12 +9,12 @@ take others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 from typing import Any, TypeVar, cast
 
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.near_names import near_names
 from relay.te.schedule.choice import Choice, Decision, Value
 
@@ -26,7 +26,7 @@ _MOST_LISTED = 16
 V = TypeVar("V", bound=Value)
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Decider:
     """Takes the best value of each field that `given` does not have; keeps what was decided, and what was possible.
 

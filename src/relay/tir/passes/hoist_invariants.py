@@ -14,11 +14,12 @@ VECTORIZED loops are gone when this runs. Before UNROLLED ones nothing is bound:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias, assert_never
 
 from relay.arith.expr import Comparison, free_symbols
 from relay.arith.simplify import Assumptions
+from relay.base.frozen import mutable
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import function_assumptions
 from relay.tir.expr import (
@@ -79,7 +80,7 @@ def _is_costly(value: Value) -> bool:
             return False
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Loop:
     """A loop around the place that is looked at, and what is bound before it: by values as they were, names and values
     as they are now."""

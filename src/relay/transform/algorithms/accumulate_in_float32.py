@@ -19,10 +19,11 @@ Numbers were rounded after each operator, and are no more: ROUNDING. Casts of th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import mutable
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
 from relay.ir.rewriting import Uses, rewrite_with_uses
@@ -56,7 +57,7 @@ def AccumulateInFloat32(few_rows: int | None = None) -> Pass:
     return accumulate
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Widening:
     """`wide` are the values that stand behind casts made here, by these casts; `casts` the casts of narrow values."""
 

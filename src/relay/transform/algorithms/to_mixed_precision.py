@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ import numpy as np
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import mutable
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body
@@ -71,7 +72,7 @@ def ToMixedPrecision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pass:
     return run
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Versions:
     """Each old expression's new one (`made`), and its casts to the type it had (`widened`) and to the narrow type.
     `before_products` are the old ones that no product led to."""

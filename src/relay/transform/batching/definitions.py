@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
@@ -27,7 +26,7 @@ from relay.ir.types import GlobalTypeVar, Type, TypeCall
 from relay.text.prelude import prelude_types
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Definitions:
     """A module that grows. `functions` may be defined again under the same name."""
 

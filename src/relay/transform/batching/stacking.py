@@ -7,9 +7,9 @@ a data type, not a list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import (
     Call,
     Clause,
@@ -48,7 +48,7 @@ class _Chunks:
         return TypeCall(self.chunk.belong_to, ())
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Stacking:
     """The functions made so far, for each type of elements and direction."""
 

@@ -8,11 +8,12 @@ device, with all they take and give. What nothing is said of is on the default d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, cast
 
 from relay.base.diagnostics import Origin, RelayError
 from relay.base.disjoint_sets import DisjointSet
+from relay.base.frozen import mutable
 from relay.infer.unification.explain import describe
 from relay.ir.expr import (
     Call,
@@ -47,7 +48,7 @@ class Devices(Protocol):
     def of(self, expr: Expr) -> str: ...
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Domain(DisjointSet):
     """A set of values on one device; `why` is the expression that says which."""
 
@@ -55,7 +56,7 @@ class _Domain(DisjointSet):
     why: Expr | None = None
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Signature:
     """Of a function that is called by name or in place: each parameter and the result."""
 
@@ -63,7 +64,7 @@ class _Signature:
     result: _Domain
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class DeviceDomains:
     """The devices of all values of a module. Raises `RelayError`: `device-conflict`, `bad-device`."""
 

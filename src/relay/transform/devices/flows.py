@@ -10,10 +10,11 @@ holds tensors on the host.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union, assert_never
 
 from relay.base.disjoint_sets import DisjointSet
+from relay.base.frozen import mutable
 from relay.ir.datatype import held_types
 from relay.ir.expr import (
     Call,
@@ -93,7 +94,7 @@ def only_reshapes(function: Function) -> bool:
     return expr is not function.body and bool(function.params) and expr is function.params[0]
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Flows:
     """`made`: by regions, on which device; `on_host`: what is there for certain. `same` are pairs in one place,
     `handed` from one to another; `used` are those that regions read, with their devices."""
@@ -300,7 +301,7 @@ def _is_view(function: Function, data: Var, result: Var) -> bool:
     return only_reshapes(function) and is_followed(data.checked_type) and is_followed(result.checked_type)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Place(DisjointSet):
     device: str = HOST
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.disjoint_sets import DisjointSet
+from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Function, GlobalVar, Var, record_type
 from relay.ir.module import IRModule
@@ -19,7 +20,7 @@ from relay.transform.devices.flows import HOST, Flows, Key
 from relay.transform.devices.leaves import Leaf, Part
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Group(DisjointSet):
     """Tensors in one place: where they are made and used."""
 

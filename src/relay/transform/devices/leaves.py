@@ -10,10 +10,10 @@ give for fields. So values of one type have the same leaves, whoever made them, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, TypeVar
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Constructor
 from relay.ir.module import IRModule
 from relay.ir.type_traversal import instantiated, map_type
@@ -53,7 +53,7 @@ Part: TypeAlias = Mapping[Leaf, Of]
 """What is known of each leaf of a value."""
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Leaves:
     """The leaves of the types of a module."""
 

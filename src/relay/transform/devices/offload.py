@@ -17,9 +17,10 @@ index lies outside, is the host's: a device tells of no failures.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import attribute_symbols
@@ -67,7 +68,7 @@ def _offloaded(function: Function, device_of: DeviceOf, names: FreshNames) -> Fu
     return rewrite_nodes(function, step)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Chain:
     """A chain of lets while it is made anew. `waiting` are the lets of the open region, `held` their variables."""
 

@@ -21,9 +21,10 @@ The module is fused, in A-normal form, and has its regions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import mutable
 from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import (
@@ -83,7 +84,7 @@ def keep_on_devices(module: IRModule) -> IRModule:
     return module.with_functions(functions)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Placing:
     """Rewrites functions."""
 
@@ -198,7 +199,7 @@ class _Placing:
         return rebuild_typed(call, [made, *(atom for atom, _ in given)])
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Line:
     """Bindings, one after another, and the copies among them."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Protocol, TypeAlias, Union
 
 from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass, level_that_allows
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.near_names import near_names
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.framework.external import ExternalCompiler
@@ -139,7 +139,7 @@ CONFIG_KEYS: Mapping[str, ConfigKey] = MappingProxyType(
 )
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class PassContext:
     """Options of the optimizer, for the extent of a `with` block.
 

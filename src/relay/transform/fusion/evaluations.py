@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.transform.fusion.formulas import Formula, Read, elements
@@ -88,7 +89,7 @@ def _has_other_rows(view: Node) -> bool:
     return before != after
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Places:
     """The places at which values are read, by number, and how many elements are computed for each; 0 is the place of
     the group's result."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Call, Expr, Function, Let, Op, Tuple, Var
 from relay.ir.sharing import Scope, scopes
@@ -16,7 +16,7 @@ from relay.transform.framework.context import FusionLimits
 from relay.transform.fusion.formulas import Formula, Formulas
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Node:
     """A call of an operator; edges go to the calls that use it."""
 
@@ -46,7 +46,7 @@ class Node:
         return self._formula
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Group:
     """Calls that one kernel computes.
 

@@ -17,12 +17,12 @@ confused (Siskind and Pearlmutter, "Perturbation Confusion and Referential Trans
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from relay.analysis.call_graph import CallGraph, call_graph
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
@@ -90,7 +90,7 @@ class _Key:
     wrt: int | tuple[int, ...] | None
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Application:
     """A program whose functions are finished one after another, callees first."""
 

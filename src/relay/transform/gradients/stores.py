@@ -19,13 +19,13 @@ functions, around loops. The program is typed and first order. Floating point: E
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.analysis.call_graph import call_graph
 from relay.arith.expr import Symbol
 from relay.autodiff.chain import Chain
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.infer.infer_type import infer_type
 from relay.ir.datatype import TypeData
@@ -123,7 +123,7 @@ class _Store:
     set: GlobalVar
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Passing:
     """A program whose functions pass the state on. `stateful` are those that touch it."""
 
@@ -261,7 +261,7 @@ class _Passing:
         return Function(params, body, declared, function.type_params, function.attrs, span=function.span)  # type: ignore[arg-type]
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Body:
     """The scopes of one function body, inner ones first; `given` is the state where a scope begins."""
 

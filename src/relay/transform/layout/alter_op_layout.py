@@ -18,10 +18,11 @@ columns innermost, by a transposition of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import mutable
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, with_body
@@ -86,7 +87,7 @@ def relaid(function: Function, layouts: Layouts) -> Function:
     return with_early_layout_transforms(with_body(function, layouts.plain(function.body)))
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Layouts:
     """Each old expression's new versions: as it was, and (of rank-4 values, and of rank 3 as images of one row) in the
     preferred layout.

@@ -25,10 +25,11 @@ functions whose extents are no numbers. Floating point: EXACT.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from relay.analysis.effects import effects_of
+from relay.base.frozen import mutable
 from relay.infer.checks import node_checks
 from relay.infer.eager import typed_by_parts
 from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op, Tuple, TupleGetItem, Var
@@ -156,7 +157,7 @@ class _Moved:
         return early, late
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Invariants:
     """The expressions in a function that have one value in all turns."""
 

@@ -16,10 +16,11 @@ edges. Linear in the nodes. Floating point: EXACT.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from relay.base.disjoint_sets import DisjointSet
+from relay.base.frozen import mutable
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Expr, Function, Let, TupleGetItem
 from relay.ir.module import IRModule
@@ -115,7 +116,7 @@ def _levels(nodes: list[Expr], inputs: Mapping[Expr, list[Expr]], home: Mapping[
     return level
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Group(DisjointSet):
     members: list[Expr] = field(default_factory=list)
 

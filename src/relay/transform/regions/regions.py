@@ -11,8 +11,9 @@ its inputs as parameters and its outputs as result, and half a region cannot be 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.base.graph import post_order as graph_post_order
 from relay.infer.eager import typed_by_parts
 from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
@@ -86,7 +87,7 @@ def get_field(expr: Expr, index: int) -> Expr:
     return typed_by_parts(TupleGetItem(expr, index, span=expr.span))
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class _Body:
     """The body of a region as it grows, and what it reads from outside."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import mutable
 from relay.frontend.python.arguments import Arguments, defaults_of, parameters_of_source
 from relay.frontend.python.block import Block, Forms
 from relay.frontend.python.callables import Template
@@ -22,7 +23,7 @@ from relay.ir.types import TensorType
 from relay.ops.framework.build import with_known_type
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Parameters:
     """The arrays that were asked for, by path (`layers.0.weight`), and the variables that stand for them; and the
     methods, by the path of their model."""

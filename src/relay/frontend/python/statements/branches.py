@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from relay.base.frozen import mutable
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.assigned import assigned_names, leaves_early, may_fall_through, named_in
@@ -27,7 +28,7 @@ from relay.ir.expr import (
 )
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Join:
     """The local function. Its parameters are the variables that may differ, as the first way that enters has them;
     `held` is how every way holds them at least, and `forms` are those that they have on each."""

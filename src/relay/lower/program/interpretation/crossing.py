@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never, cast
 from weakref import WeakSet, finalize
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.lower.program.interpretation.interpreter import Machine
 from relay.lower.program.interpretation.objects import Bytes, Heap, Object, Word
 from relay.runtime.artefact.manifest import CellLabel, Label, TensorLabel
@@ -62,7 +61,7 @@ class _Given:
     type: FunctionOf
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Shared:
     """A ref that is known on both sides: the type of what it holds, the word that it held last, and the value of
     Python's that stands for that."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union, cast
 
 import numpy as np
 
 from relay.arith.expr import IntExpr, Symbol, evaluate
+from relay.base.frozen import mutable
 from relay.lower.program.interpretation.objects import Bytes, Word
 from relay.lower.program.place import Held, Register, Scalar, register_of
 from relay.lower.program.procedure import Procedure
@@ -17,7 +17,7 @@ Value: TypeAlias = Union[Word, Bytes]
 SCALAR_BYTES = 8
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Frame:
     """Registers hold words, scalars as their bits, and addresses as the memory there. `results` are registers of the
     frame before, which called it."""

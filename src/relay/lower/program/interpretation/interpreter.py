@@ -7,7 +7,7 @@ nobody has written holds a pattern, and so does the arena when a region begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import Any, TypeAlias, assert_never, cast
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.frozen import mutable
 from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.interpretation.frame import SCALAR_BYTES, Frame, Value
@@ -101,7 +102,7 @@ def kernel_code(function: PrimFunc) -> KernelCode:
     return run
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Machine:
     """Runs procedures of a program on a heap. Scalars are held as their bits."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import mutable
 from relay.lower.program.device import Device
 
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -18,7 +19,7 @@ POISON = 0xA5
 """What memory holds that nobody has written."""
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Object:
     """A counted object: a tensor has data, on a device or not, and a shape; field 0 of a closure is the name of its
     procedure."""

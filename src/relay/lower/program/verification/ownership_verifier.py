@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.lower.program.place import Address, Buffer, Held, Register, register_of
 from relay.lower.program.procedure import (
     CallProcedure,
@@ -30,7 +31,7 @@ def broken_ownership(program: Program) -> Iterator[tuple[str, str]]:
             yield from _Counts(procedure, borrowing).check()
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Counts:
     """How often a procedure owns each word, block by block."""
 

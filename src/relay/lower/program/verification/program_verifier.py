@@ -16,11 +16,11 @@ words       are owned by one at a time, and given away or released on every path
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.place import (
@@ -141,7 +141,7 @@ class _Known:
         return _Known(self.registers & other.registers, self.symbols & other.symbols)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _Verifier:
     program: Program
     procedures: Mapping[str, Procedure]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import NoReturn, TypeVar
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.targets.cpu.emit.numbers.lanes import Lanes
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.target import CpuTarget
@@ -118,7 +118,7 @@ def _nowhere(kernel_name: str, key: object) -> NoReturn:
     raise CompilerBug("emit", f"{kernel_name}: `{key}` is defined nowhere")
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Emitter:
     """State of the emission of one function. `emit_value` is the walk over values, held here because indices hold
     values and values hold indices."""

@@ -10,9 +10,9 @@ outermost prologue where its operands are known, so nothing is computed in a loo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.targets.cpu.emit.numbers.typenames import constant, mangled, vector_of
 
 HERE = 1 << 30  # the depth of a value that depends on the point where it was computed
@@ -35,7 +35,7 @@ class LlvmModule:
         return 1 if self.has_vectors else 2
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class ModuleText:
     """The functions and declarations of one kernel's module, in the order they were asked for."""
 
@@ -65,7 +65,7 @@ class ModuleText:
         return LlvmModule(self.name, self.render(), self.has_vectors)
 
 
-@dataclass(slots=True)
+@mutable(eq=True)
 class Region:
     prologue: list[str]
     names: list[str] = field(default_factory=list)

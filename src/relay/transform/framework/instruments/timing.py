@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import mutable
 from relay.ir.module import IRModule
 from relay.transform.framework.instruments.instrument import Instrument
 from relay.transform.framework.pass_info import PassInfo
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class TimedPass:
     """One run of a pass; `parts` are the passes that ran inside it. Inference of what it changed is counted too."""
 

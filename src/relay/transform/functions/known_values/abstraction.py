@@ -7,10 +7,11 @@ its parameters, in the order in which they are met.
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from relay.arith.expr import Symbol
+from relay.base.frozen import mutable
 from relay.ir.expr import Var
 from relay.ir.type_traversal import is_closed
 from relay.ir.types import Type, TypeVar
@@ -29,7 +30,7 @@ from relay.transform.functions.known_values.values import (
 )
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Abstraction:
     """`possible` is false when a value cannot be given to a function elsewhere; `spoken`: the symbols and type
     variables of which the closures among what is known speak."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Function
 from relay.transform.functions.known_values.values import PartialValue
 
@@ -41,7 +41,7 @@ class Abandon(Exception):
         self.reason = reason
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Activations:
     """The activations that have not ended, innermost last."""
 

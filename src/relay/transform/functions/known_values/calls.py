@@ -11,9 +11,10 @@ undone makes one argument more unknown.
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from relay.base.frozen import mutable
 from relay.ir.expr import Call, Var
 from relay.ir.types import Type
 from relay.transform.functions.known_values.activations import Abandon, Activation, Kind, Reason
@@ -26,7 +27,7 @@ from relay.transform.functions.known_values.values import Environment, PartialVa
 from relay.transform.functions.known_values.variants import Variants
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Calls(Policy):
     """The policy of PartialEvaluate: decides, and does it. `_loops` are the calls, by what is known of them, that come
     to themselves under conditions that the run decides."""

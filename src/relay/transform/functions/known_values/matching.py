@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import (
     Clause,
     Expr,
@@ -25,7 +25,7 @@ MayStand = Callable[[PartialValue, Var], bool]
 """Whether a value may be written wherever a variable is."""
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Fit:
     """A clause that may be taken: what its variables stand for, and which patterns the run must still try."""
 

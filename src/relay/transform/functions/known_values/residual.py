@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Expr, Var
 from relay.ir.rewriting import typed_as
 from relay.ir.type_traversal import type_leaves
@@ -40,7 +40,7 @@ class Names:
     symbols: frozenset[Symbol] = frozenset()
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Residual:
     """`copies`: code may come to stand in several places, so names are new and types are found anew; otherwise all keep
     theirs. `operations` were emitted inside functions that were entered, at most `max_operations`; `reductions` tells

@@ -8,13 +8,13 @@ looks at: an atom is made when it is first needed, in the block where the value 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 import numpy as np
 
 from relay.base.diagnostics import CompilerBug
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, If, Match, Op, Pattern, Tuple, Var
 from relay.ir.known_types import known_type
 from relay.ir.type_traversal import instantiated
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class PartialValue:
     """`static`: what is known; `atom`: how residual code names it; `home`: the block where a name may be given;
     `name`: the variable of the program that stands for it first."""
@@ -110,7 +110,7 @@ class KnownRef:
     location: int
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Choice:
     """An `if`, or a match where there are patterns, whose branches may still be added to: a block for each."""
 
@@ -121,7 +121,7 @@ class Choice:
     blocks: list[Block] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Block:
     """The bindings of a scope so far, in the order in which they are evaluated, each once; None where one was moved.
     `type_` is that of its result, where it is recorded; `choices` tells where choices are bound."""

@@ -8,10 +8,10 @@ parameters. An argument that keeps changing while variants are made is given up:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Function, GlobalVar, Var
 from relay.ir.known_types import typed_var
 from relay.ir.type_traversal import is_closed
@@ -45,7 +45,7 @@ class Variant:
     values: tuple[PartialValue, ...]  # alive, so that identities in keys stay unique
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class Variants:
     """The variants of a program: `made` are those that are finished, at most `max_open` of one function are made within
     each other. A site `is_worth` one of its own, of the `wanted_name`; `may_know_less`: a variant whose function calls

@@ -11,10 +11,11 @@ speaks of positions in it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import mutable
 from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.launch import AXES, Access, BufferArgument, KernelModule, Launch, ScalarArgument
@@ -90,7 +91,7 @@ def emit_device_regions(program: Program, machine: Machine, module: ModuleText) 
     module.functions.append(f"define void @{CLOSE_SYMBOL}() nounwind {{\n  {closing}\n  ret void\n}}\n")
 
 
-@dataclass(slots=True, eq=False)
+@mutable
 class _RegionText:
     """The data of one region, and the function that runs it. `devices`: those of the program. `offsets`: where
     constants are in the device's buffer of constants."""
