@@ -51,7 +51,7 @@ COMMUTATIVE = frozenset(
 
 Goal: TypeAlias = "tuple[Pattern, Expr]"
 Goals: TypeAlias = "tuple[Pattern, Expr, Goals] | None"
-Leaf: TypeAlias = Union[Wildcard, ExprPattern, VarPattern, ConstantPattern, LiteralPattern, OpPattern]
+Leaf: TypeAlias = Union[OpPattern, LiteralPattern, ConstantPattern, VarPattern, ExprPattern]
 _FAILS: tuple[tuple[Goal, ...], ...] = ()
 _HOLDS: tuple[tuple[Goal, ...], ...] = ((),)
 
@@ -115,10 +115,14 @@ class Matcher:
     def _options(self, pattern: Pattern, expr: Expr) -> tuple[tuple[Goal, ...], ...]:
         """The ways in which an expression may match a pattern: each as what its parts must match."""
         match pattern:
-            case Wildcard() | ExprPattern() | VarPattern() | ConstantPattern() | LiteralPattern() | OpPattern():
-                return _HOLDS if _fits(pattern, expr) else _FAILS
+            case Wildcard():  # the forms that rules have most come first
+                return _HOLDS
             case CallPattern(op, args):
                 return _call(op, args, expr)
+            case OpPattern() | LiteralPattern() | ConstantPattern() | VarPattern() | ExprPattern():
+                return _HOLDS if _fits(pattern, expr) else _FAILS
+            case AltPattern(left, right):
+                return ((left, expr),), ((right, expr),)
             case TuplePattern(fields):
                 if not isinstance(expr, Tuple):
                     return _FAILS
@@ -136,8 +140,6 @@ class Matcher:
                 return _all((var, value, body), (expr.var, expr.value, expr.body)) if isinstance(expr, Let) else _FAILS
             case IfPattern(cond, true_branch, false_branch):
                 return _all((cond, true_branch, false_branch), children(expr)) if isinstance(expr, If) else _FAILS
-            case AltPattern(left, right):
-                return ((left, expr),), ((right, expr),)
             case AttrPattern(inner, attrs):
                 return (((inner, expr),),) if _has_attributes(expr, attrs) else _FAILS
             case TypePattern(inner, type_):
@@ -219,18 +221,16 @@ def is_everywhere(constant: Constant, value: float) -> bool:
 def _fits(pattern: Leaf, expr: Expr) -> bool:
     """Whether an expression matches a pattern that has no parts."""
     match pattern:
-        case Wildcard():
-            return True
-        case ExprPattern(wanted):
-            return wanted is expr or structural_equal(wanted, expr)
-        case VarPattern(name):
-            return isinstance(expr, Var) and name in ("", expr.name_hint)
-        case ConstantPattern():
-            return isinstance(expr, Constant)
-        case LiteralPattern(value):
-            return isinstance(expr, Constant) and is_everywhere(expr, value)
         case OpPattern(name):
             return isinstance(expr, Op) and expr.name == name
+        case LiteralPattern(value):
+            return isinstance(expr, Constant) and is_everywhere(expr, value)
+        case ConstantPattern():
+            return isinstance(expr, Constant)
+        case VarPattern(name):
+            return isinstance(expr, Var) and name in ("", expr.name_hint)
+        case ExprPattern(wanted):
+            return wanted is expr or structural_equal(wanted, expr)
         case _:
             assert_never(pattern)
 

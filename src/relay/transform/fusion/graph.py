@@ -57,11 +57,19 @@ class Group:
     outputs: list[Node]  # the members whose values leave the group, in order
     kind: FusionKind  # of the heaviest member
     position: int
+    _operands: tuple[Expr, ...] | None = None
 
     @property
     def result(self) -> Node:
         """The last of the outputs."""
         return self.outputs[-1]
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        """What the group reads and does not compute, each once."""
+        if self._operands is None:
+            self._operands = external_operands(self.members)
+        return self._operands
 
 
 @frozen

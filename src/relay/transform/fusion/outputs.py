@@ -11,10 +11,12 @@ order is not made).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relay.ir.expr import Constant, Expr, Let, Tuple
 from relay.ops.framework.record import FusionKind
 from relay.transform.framework.context import FusionLimits
-from relay.transform.fusion.graph import FusionGraph, Group, Node, external_operands, in_order, shape_of, within
+from relay.transform.fusion.graph import FusionGraph, Group, Node, in_order, shape_of, within
 from relay.transform.fusion.rows import is_arithmetic, is_reduction, share_rows, sweep_of
 
 
@@ -27,7 +29,7 @@ def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
     readers: dict[Expr, list[Node]] = {}
     for node in graph.nodes:
         if node.group.result is node:
-            for operand in external_operands(node.group.members):
+            for operand in node.group.operands:
                 if not isinstance(operand, Constant):
                     readers.setdefault(operand, []).append(node)
     for group in readers.values():
@@ -49,9 +51,8 @@ class _Joining:
         group, reader = node.group, user.group
         if group is reader or node not in group.outputs or not self._fit(group, reader):
             return
-        if share_rows(in_order((group, reader)), reader.result) or (
-            reader.kind <= FusionKind.INJECTIVE and all(_reads_in_place(reader, output) for output in group.outputs)
-        ):
+        reads_in_place = reader.kind <= FusionKind.INJECTIVE and _reads_in_place(reader, group.outputs)
+        if reads_in_place or share_rows(in_order((group, reader)), reader.result):
             self._join(group, reader)
 
     def join_siblings(self, readers: list[Node]) -> None:
@@ -91,14 +92,14 @@ class _Joining:
             return False
         if len(group.members) + len(other.members) > self.limits.max_operators:
             return False
-        members = in_order((group, other))
-        if not shape and not any(map(is_reduction, members)):
-            return False
         if group.result.scope is not other.result.scope:
             return False
         if any(shape_of(output) != shape for output in (*group.outputs, *other.outputs)):
             return False
         if _is_view(group) or _is_view(other):
+            return False
+        members = in_order((group, other))
+        if not shape and not any(map(is_reduction, members)):
             return False
         if sum(member.kind is FusionKind.OUT_ELEMWISE_FUSABLE for member in members) > 1:
             return False
@@ -139,12 +140,11 @@ class _Joining:
 
     def _meeting(self, group: Group, other: Group) -> int | None:
         """Where both can be evaluated."""
-        if any(self._is_let_bound(each) for each in self._reads(other, group)):
-            return None
-        if any(self._is_let_bound(each) for each in self._reads(group, other)):
-            return None
         first, last = sorted((group, other), key=lambda each: each.position)
-        if all(self._place(each) < first.position for each in self._reads(last, first)):
+        read_by_last = self._reads(last, first)
+        if not self.graph.let_bound.isdisjoint((*read_by_last, *self._reads(first, last))):
+            return None
+        if all(self._place(each) < first.position for each in read_by_last):
             return first.position
         if all(self._use_place(user) > last.position for user in self._used_by(first, last)):
             return last.position
@@ -152,15 +152,12 @@ class _Joining:
 
     def _reads(self, group: Group, besides: Group) -> list[Expr]:
         """What a group reads, apart from what `besides` computes or reads."""
-        known: set[Expr] = {member.call for member in besides.members} | set(external_operands(besides.members))
-        return [each for each in external_operands(group.members) if each not in known]
+        known: set[Expr] = {member.call for member in besides.members}.union(besides.operands)
+        return [each for each in group.operands if each not in known]
 
     def _used_by(self, group: Group, besides: Group) -> list[Expr]:
         inside: set[Expr] = {member.call for member in (*group.members, *besides.members)}
         return [user for output in group.outputs for user in self._uses(output) if user not in inside]
-
-    def _is_let_bound(self, expr: Expr) -> bool:
-        return expr in self.graph.let_bound
 
     def _place(self, expr: Expr) -> int:
         node = self.nodes.get(expr)
@@ -171,21 +168,17 @@ class _Joining:
         return -1 if isinstance(user, Let) else self._place(user)
 
 
-def _reads_in_place(group: Group, value: Node) -> bool:
-    """Whether a group reads a value only where it has its own result: through elementwise operators of its shape."""
-    reached: set[Expr] = {value.call}
+def _reads_in_place(group: Group, values: Sequence[Node]) -> bool:
+    """Whether a group reads values of one shape only where it has its own result: through elementwise operators of that
+    shape, and not in tuples."""
+    reached: set[Expr] = {value.call for value in values}
+    shape = shape_of(values[0])
     for member in group.members:
-        if any(argument in reached for argument in member.call.args):
-            if member.kind > FusionKind.BROADCAST or shape_of(member) != shape_of(value):
+        if not reached.isdisjoint(member.operands):
+            if member.kind > FusionKind.BROADCAST or shape_of(member) != shape or reached.isdisjoint(member.call.args):
                 return False
             reached.add(member.call)
-        elif any(argument in reached for argument in _within_tuples(member)):
-            return False
     return True
-
-
-def _within_tuples(node: Node) -> list[Expr]:
-    return [field for argument in node.call.args if isinstance(argument, Tuple) for field in argument.fields]
 
 
 def _is_view(group: Group) -> bool:

@@ -6,7 +6,7 @@ from relay.base.graph import post_order as graph_post_order
 from relay.infer.eager import typed_by_parts
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body
-from relay.transform.fusion.graph import FusionGraph, Group, external_operands, parts_of
+from relay.transform.fusion.graph import FusionGraph, Group, parts_of
 
 _LARGEST_INLINED_CONSTANT_ELEMENTS = 1
 _LONGEST_NAME = 120
@@ -18,7 +18,7 @@ def rebuilt(function: Function, graph: FusionGraph) -> Function:
 
     def parts(expr: Expr) -> tuple[Expr, ...]:
         group = outputs.get(expr)
-        found = external_operands(group.members) if group is not None else parts_of(expr)
+        found = group.operands if group is not None else parts_of(expr)
         return tuple(_standing_for(each, outputs) for each in found)
 
     new: dict[Expr, Expr] = {}

@@ -118,8 +118,9 @@ def _is_on_rows(node: Node) -> bool:
 def injective_with_padding(node: Node, limits: FusionLimits) -> None:
     """What makes the data of a convolution, done while these are copied into their padding."""
     sink = node.post_dominator
-    is_cheap = node.group.kind <= FusionKind.INJECTIVE and operations(node.group.members) <= MOST_OPERATIONS_OF_A_FRONT
-    if is_cheap and sink is not None and copies_its_data(sink):
+    if sink is None or node.group.kind > FusionKind.INJECTIVE or not copies_its_data(sink):
+        return
+    if operations(node.group.members) <= MOST_OPERATIONS_OF_A_FRONT:
         _join_with_data(node, sink, limits)
 
 
@@ -221,13 +222,15 @@ def _is_heavy_fed(members: list[Node]) -> bool:
 def _between(node: Node, sink: Node, passes: Callable[[Node], bool], limit: int) -> list[Node] | None:
     """The nodes strictly between a node and its post-dominator; None when one does not pass, or when they are more
     than a group may hold. So the walk is short, however far the post-dominator is."""
-    found: dict[Node, None] = {}
-    stack = [user for user in node.users if user is not sink]
+    met = {sink}
+    found: list[Node] = []
+    stack = list(node.users)
     while stack:
         each = stack.pop()
-        if each not in found:
+        if each not in met:
             if not passes(each) or len(found) >= limit:
                 return None
-            found[each] = None
-            stack.extend(user for user in each.users if user is not sink)
-    return list(found)
+            met.add(each)
+            found.append(each)
+            stack += each.users
+    return found
