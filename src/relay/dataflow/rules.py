@@ -25,6 +25,7 @@ from relay.dataflow.patterns import (
     AltPattern,
     AttrPattern,
     CallPattern,
+    ConstantPattern,
     DataTypePattern,
     IfPattern,
     LiteralPattern,
@@ -37,9 +38,10 @@ from relay.dataflow.patterns import (
     TypePattern,
 )
 from relay.dataflow.templates import instantiated
-from relay.ir.expr import Call, Expr, If, Op, Tuple, TupleGetItem
+from relay.ir.expr import Call, Constant, Expr, If, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
 from relay.ir.rewriting import Endless, Replacement, rewrite_to_fixpoint
+from relay.ir.traversal import children
 from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import TensorType, Type
 
@@ -126,13 +128,16 @@ class RuleSet:
     """
 
     rules: tuple[Rule, ...]
-    _by_root: dict[object, tuple[Rule, ...]]
+    _by_root: dict[object, tuple[tuple[Rule, Roots | None], ...]]
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        by_root: dict[object, tuple[Rule, ...]] = {}
+        by_root: dict[object, tuple[tuple[Rule, Roots | None], ...]] = {}
         for each in rules:
-            for root in _roots(each.left):
-                by_root[root] = (*by_root.get(root, ()), each)
+            roots = _roots(each.left)
+            if roots is None:
+                raise CompilerBug("rewriting rules", f"the left side of {each.name} may be rooted in anything")
+            for root in roots:
+                by_root[root] = (*by_root.get(root, ()), (each, _roots_of_a_part(each.left)))
         object.__setattr__(self, "rules", tuple(rules))
         object.__setattr__(self, "_by_root", by_root)
 
@@ -145,7 +150,11 @@ class RuleSet:
         effects = ModuleEffects(IRModule())
 
         def step(before: Expr, after: Expr) -> Replacement | None:  # noqa: ARG001
-            for each in self._by_root.get(_root(after), ()):
+            rules = self._by_root.get(_root(after), ())
+            roots = [_root(part) for part in children(after)] if rules else []
+            for each, wanted in rules:
+                if wanted is not None and wanted.isdisjoint(roots):
+                    continue
                 if each.level <= level and each.domain.holds(after.checked_type):
                     new = _right(each, matcher, after)
                     if new is not None and drops_nothing_noticed(effects, after, new):
@@ -176,20 +185,42 @@ def _root(expr: Expr) -> object:
     return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else type(expr)
 
 
-_FORMS: dict[type, type] = {TuplePattern: Tuple, TupleGetItemPattern: TupleGetItem, IfPattern: If}
+Roots: TypeAlias = frozenset[object]
+_FORMS: dict[type, type] = {
+    TuplePattern: Tuple, TupleGetItemPattern: TupleGetItem, IfPattern: If, ConstantPattern: Constant,
+    LiteralPattern: Constant,
+}  # fmt: skip
 
 
-def _roots(pattern: Pattern) -> tuple[object, ...]:
+def _roots(pattern: Pattern) -> Roots | None:
+    """What may stand at the root of what a pattern matches; None for anything."""
     match pattern:
         case CallPattern(OpPattern(name)):
-            return (name,)
+            return frozenset((name,))
         case CallPattern(AltPattern(left, right), args):
-            return (*_roots(CallPattern(left, args)), *_roots(CallPattern(right, args)))
+            return _either(_roots(CallPattern(left, args)), _roots(CallPattern(right, args)))
         case AltPattern(left, right):
-            return tuple(dict.fromkeys((*_roots(left), *_roots(right))))
+            return _either(_roots(left), _roots(right))
         case AttrPattern(inner) | TypePattern(inner) | ShapePattern(inner) | DataTypePattern(inner):
             return _roots(inner)
-        case _ if type(pattern) in _FORMS:
-            return (_FORMS[type(pattern)],)
         case _:
-            raise CompilerBug("rewriting rules", f"a rule's left side is rooted in a {type(pattern).__name__}")
+            return frozenset((_FORMS[type(pattern)],)) if type(pattern) in _FORMS else None
+
+
+def _roots_of_a_part(pattern: Pattern) -> Roots | None:
+    """What stands at the root of some part of whatever a pattern matches: one is enough to tell most expressions that
+    do not match without a look at them. None where it may be anything."""
+    match pattern:
+        case CallPattern(_, args):
+            found = (_roots(each) for each in args or ())
+            return next((each for each in found if each is not None), None)
+        case AltPattern(left, right):
+            return _either(_roots_of_a_part(left), _roots_of_a_part(right))
+        case AttrPattern(inner) | TypePattern(inner) | ShapePattern(inner) | DataTypePattern(inner):
+            return _roots_of_a_part(inner)
+        case _:
+            return None
+
+
+def _either(left: Roots | None, right: Roots | None) -> Roots | None:
+    return None if left is None or right is None else left | right
