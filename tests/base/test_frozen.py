@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relay.base.frozen import frozen
+from relay.base.frozen import frozen, mutable
 
 
 def make(decorate: Any) -> Any:
@@ -131,3 +131,30 @@ def test_an_instance_that_contains_itself_has_a_text():
     pair = Pair(1, inside)
     inside.append(pair)
     assert repr(pair) == "Pair(left=1, right=[...])"
+
+
+@mutable
+class Counter:
+    count: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@mutable(eq=True)
+class EqualCounter:
+    count: int = 0
+
+
+def test_instances_of_mutable_classes_change_and_are_themselves():
+    counter = Counter()
+    counter.count += 1
+    assert repr(counter) == "Counter(count=1, notes=[])"
+    assert counter != Counter(1)
+    assert len({counter, Counter(1)}) == 2
+    assert Counter.__slots__ == ("count", "notes")
+    assert Counter().notes is not Counter().notes
+
+
+def test_mutable_classes_with_equality_have_no_hash():
+    assert EqualCounter(1) == EqualCounter(1) != EqualCounter(2)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(EqualCounter())

@@ -236,3 +236,8 @@ def test_sums_of_segments() -> None:
         np.testing.assert_array_equal(relay.build(function)(x, ids), np.array(wanted, np.float32))
     with pytest.raises(RelayError, match=r"unknown-type.*`data` must be a tensor"):
         op.segment_sum(var("x"), numbers)
+
+
+def test_calls_of_one_operator_share_its_mention():
+    x = var("x", shape=(2,))
+    assert relay.tanh(x).op is relay.tanh(relay.tanh(x)).op

@@ -8,7 +8,7 @@ from relay.base.frozen import frozen
 from relay.base.graph import strongly_connected
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 
 
 @frozen
@@ -47,7 +47,7 @@ def call_graph(module: IRModule) -> CallGraph:
     """
     callees: dict[GlobalVar, tuple[GlobalVar, ...]] = {}
     for name, function in module.functions.items():
-        named = (node for node in post_order(function) if isinstance(node, GlobalVar) and node in module)
+        named = (node for node in body_nodes(function) if isinstance(node, GlobalVar) and node in module)
         callees[name] = tuple(dict.fromkeys(named))
     components = tuple(strongly_connected(callees, callees.__getitem__))
     recursive = {name for group in components for name in group if len(group) > 1 or name in callees[name]}

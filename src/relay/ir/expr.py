@@ -136,6 +136,8 @@ class Function(ExprBase):
     ret_type: Type | None = None
     type_params: tuple[TypeVar, ...] = ()
     attrs: Mapping[str, AttributeValue] = field(default_factory=dict)
+    walked: tuple[Expr, ...] | None = field(default=None, kw_only=True, init=False)
+    """The nodes of the body: a cache that `relay.ir.traversal.body_nodes` fills."""
 
     def __post_init__(self) -> None:
         _freeze(self, "params")
@@ -397,6 +399,12 @@ def record_type(expr: AnyExpr, type_: Type) -> AnyExpr:
     """Fill the type cache of a node: for inference alone, and only with a type that has no holes."""
     object.__setattr__(expr, "checked_type", type_)
     return expr
+
+
+def record_walk(function: Function, nodes: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Fill the cache of the nodes of a function's body: for `body_nodes` alone."""
+    object.__setattr__(function, "walked", tuple(nodes))
+    return function.walked or ()
 
 
 def record_type_args(call: Call, type_args: Iterable[Type]) -> None:

@@ -13,7 +13,7 @@ name, so that two places that name one function are one key. New names come from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
@@ -31,7 +31,7 @@ from relay.ir.expr import (
     record_type,
     record_type_args,
 )
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import body_nodes, children, post_order, rebuild
 
 # ------------------------------------------------------------------------------------------------- nodes with types
 
@@ -117,7 +117,7 @@ def rewrite(expr: Expr, step: Callable[[Expr], Expr]) -> Expr:
     >>> rewrite(Tuple((x, x)), lambda e: y if e is x else e).fields == (y, y)
     True
     """
-    return _bottom_up(expr, rebuild, lambda _, rebuilt: step(rebuilt))
+    return _bottom_up(post_order(expr), rebuild, lambda _, rebuilt: step(rebuilt))
 
 
 def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Function:
@@ -135,17 +135,20 @@ def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Fun
         new = step(node, rebuilt)
         return new if new is node else typed_as(new, node)
 
-    return with_body(function, _bottom_up(function.body, rebuild_typed, typed_step))
+    return with_body(function, _bottom_up(body_nodes(function), rebuild_typed, typed_step))
 
 
-def _bottom_up(root: Expr, rebuilt: Callable[[Expr, Sequence[Expr]], Expr], step: Callable[[Expr, Expr], Expr]) -> Expr:
-    """What stands for `root` when `step(node, node rebuilt of what stands for its children)` stands for each node."""
+def _bottom_up(
+    nodes: Sequence[Expr], rebuilt: Callable[[Expr, Sequence[Expr]], Expr], step: Callable[[Expr, Expr], Expr]
+) -> Expr:
+    """What stands for the last of the nodes, each of which comes after its children, when `step(node, node rebuilt of
+    what stands for its children)` stands for each."""
     done: dict[Expr, Expr] = {}
-    for node in post_order(root):
+    for node in nodes:
         parts = children(node)
         new = tuple([done[part] for part in parts])
         done[node] = step(node, node if new == parts else rebuilt(node, new))
-    return done[root]
+    return done[nodes[-1]]
 
 
 def renamed_functions(
@@ -197,8 +200,12 @@ def uses_in(root: Expr) -> Uses:
     >>> uses_in(Tuple((x, Tuple((x,))))).of(x)
     2
     """
+    return _uses(post_order(root))
+
+
+def _uses(nodes: Iterable[Expr]) -> Uses:
     counts: dict[Expr, int] = {}
-    for node in post_order(root):
+    for node in nodes:
         for part in children(node):
             counts[part] = counts.get(part, 0) + 1
     return Uses(counts)
@@ -207,7 +214,7 @@ def uses_in(root: Expr) -> Uses:
 def rewrite_with_uses(function: Function, step: Callable[[Expr, Uses], Expr]) -> Function:
     """`function` with `step(rebuilt, uses)` for each node of its body, as `rewrite_nodes` does it: `uses` tells of
     rewritten nodes too how often they are used."""
-    uses = uses_in(function.body)
+    uses = _uses(body_nodes(function))
 
     def counted(node: Expr, rebuilt: Expr) -> Expr:
         new = step(rebuilt, uses)

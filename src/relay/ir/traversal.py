@@ -32,6 +32,7 @@ from relay.ir.expr import (
     Tuple,
     TupleGetItem,
     Var,
+    record_walk,
 )
 
 Node = TypeVar("Node")
@@ -123,6 +124,18 @@ def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
     """`fvisit` of every node of `expr` once, each after its children."""
     for node in post_order(expr):
         fvisit(node)
+
+
+def body_nodes(function: Function) -> tuple[Expr, ...]:
+    """Every node of the body of a function once, each after its children, left to right: kept with the function, since
+    one pass after another asks.
+
+    >>> from relay.ir.expr import Tuple, Var
+    >>> x = Var("x")
+    >>> body_nodes(Function((x,), Tuple((x,))))[0] is x
+    True
+    """
+    return record_walk(function, post_order(function.body)) if function.walked is None else function.walked
 
 
 def post_order(*roots: Expr) -> list[Expr]:

@@ -26,7 +26,7 @@ from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
 from relay.ir.sharing import Scope, Scopes, scopes
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import TensorType
 from relay.ops.framework.build import call
 from relay.ops.framework.layout_rule import AxisAttribute, Broadcasting, Elementwise
@@ -136,7 +136,7 @@ def combining(describe: Describe, widen: Widen, min_num_branches: int) -> Pass:
 def _combined(function: Function, describe: Describe, widen: Widen, min_num_branches: int) -> Function:
     if function.attrs.get("Primitive"):
         return function
-    order = post_order(function.body)
+    order = body_nodes(function)
     siblings: dict[Hashable, list[Branch]] = {}
     for expr in order:
         branch = _described(expr, describe)
@@ -247,7 +247,7 @@ def _joined(branches: list[Branch], operands: Sequence[Expr], rank: int) -> Arra
     return np.concatenate(full, axis=axis)
 
 
-def _rebuilt(function: Function, order: list[Expr], combinations: list[_Combination], widen: Widen) -> Function:
+def _rebuilt(function: Function, order: Sequence[Expr], combinations: list[_Combination], widen: Widen) -> Function:
     of_tail: dict[Expr, _Combination] = {tail: each for each in combinations for tail in each.tails}
     new: dict[Expr, Expr] = {}
     parts: dict[Expr, Expr] = {}

@@ -16,7 +16,7 @@ the narrow type keep their operators wide. Wants graph normal form, and batch_no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from relay.base.frozen import mutable
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import body_nodes, children, rebuild
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.elementwise.convert import CastAttributes, cast
 from relay.ops.framework.build import call, with_known_type
@@ -63,7 +63,7 @@ def ToMixedPrecision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pass:
         if function.attrs.get("Primitive"):
             return function
         versions = _Versions(narrow)
-        order = post_order(function.body)
+        order = body_nodes(function)
         versions.count_uses(order, function.body)
         for expr in order:
             versions.visit(expr)
@@ -84,7 +84,7 @@ class _Versions:
     narrowed: dict[Expr, Expr] = field(default_factory=dict)
     before_products: set[Expr] = field(default_factory=set)
 
-    def count_uses(self, order: list[Expr], body: Expr) -> None:
+    def count_uses(self, order: Sequence[Expr], body: Expr) -> None:
         for expr in (*(child for node in order for child in children(node)), body):
             self.uses[expr] = self.uses.get(expr, 0) + 1
 

@@ -25,7 +25,7 @@ from relay.ir.known_types import known_type, typed_var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite, rewrite_nodes, typed_as
 from relay.ir.structural import structural_equal
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import TensorType, TupleType
 from relay.ir.variables import bound_vars
 from relay.ops.elementwise.comparison import less
@@ -49,7 +49,7 @@ def mapped(module: IRModule) -> frozenset[GlobalVar]:
     """The functions that are mapped over lists somewhere."""
     if not _has_map(module):
         return frozenset()
-    nodes = (node for function in module.functions.values() for node in post_order(function.body))
+    nodes = (node for function in module.functions.values() for node in body_nodes(function))
     calls = (_mapped_call(node) for node in nodes)
     return frozenset(call.op for call in calls if call is not None and isinstance(call.op, GlobalVar))
 
@@ -69,7 +69,7 @@ def _mapped_call(node: Expr) -> Call | None:
             pass
         case _:
             return None
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     users = [each for each in nodes if element in children(each)]
     if len(users) != 1 or not isinstance(users[0], Call) or users[0].args.count(element) != 1:
         return None

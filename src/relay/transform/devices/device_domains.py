@@ -35,7 +35,7 @@ from relay.ir.expr import (
     pattern_vars,
 )
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes, device_kind
 
 PARAM_DEVICES = "param_devices"
@@ -103,7 +103,7 @@ class DeviceDomains:
             self._place(self._globals[name].result, result, function)
 
     def _walk(self, function: Function) -> None:
-        nodes = post_order(function.body)
+        nodes = body_nodes(function)
         self._known.update((n.var, n.value) for n in nodes if isinstance(n, Let) and isinstance(n.value, Function))
         called = {node.op for node in nodes if isinstance(node, Call)}
         called |= {node.value for node in nodes if isinstance(node, Let)}

@@ -43,7 +43,7 @@ from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.sharing import let_chain
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import FuncType, TensorType, TupleType, Type
 from relay.ir.variables import free_vars
 from relay.ops.framework.record import OperatorRecord
@@ -113,7 +113,7 @@ class Flows:
     def __post_init__(self) -> None:
         self.leaves = Leaves(self.module)
         functions = {name: each for name, each in self.module.functions.items() if "Compiler" not in each.attrs}
-        nodes = (node for each in functions.values() for node in post_order(each.body))
+        nodes = (node for each in functions.values() for node in body_nodes(each))
         self._used = frozenset(node for node in nodes if isinstance(node, GlobalVar))
         self._closures_leave = any(
             name.name_hint == "main" and self._has_functions(functions[name]) for name in functions

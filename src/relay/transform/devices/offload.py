@@ -30,7 +30,7 @@ from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_lets
 from relay.ir.sharing import let_chain
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ir.variables import free_vars
@@ -52,7 +52,7 @@ def offload(module: IRModule, device_of: DeviceOf) -> IRModule:
 
 
 def _offloaded(function: Function, device_of: DeviceOf, names: FreshNames) -> Function:
-    inner = {node.body for node in post_order(function.body) if isinstance(node, Let) and isinstance(node.body, Let)}
+    inner = {node.body for node in body_nodes(function) if isinstance(node, Let) and isinstance(node.body, Let)}
 
     def step(node: Expr, rebuilt: Expr) -> Expr:
         if isinstance(node, Function) and node.attrs.get("Primitive"):
@@ -183,7 +183,7 @@ def _is_told(function: Function, args: Sequence[Expr]) -> bool:
     if not all(isinstance(each, TensorType) for each in types) or not _are_tensors(function.body.checked_type):
         return False
     told = {symbol for each in (*types, *map(known_type, function.params)) for symbol in type_symbols(each)}
-    for node in post_order(function.body):
+    for node in body_nodes(function):
         if isinstance(node, Op) and node.operator.effect is Effect.MAY_FAIL:
             return False
         type_ = node.checked_type

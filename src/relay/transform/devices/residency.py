@@ -49,7 +49,7 @@ from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
 from relay.ir.sharing import let_chain
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.device import device_kind
 from relay.transform.devices.device_domains import PARAM_DEVICES
@@ -92,7 +92,7 @@ class _Placing:
 
     def function(self, name: GlobalVar, function: Function) -> Function:
         """The function as it is called by others of the module."""
-        inner = {node.body for node in post_order(function.body) if isinstance(node, Let)}
+        inner = {node.body for node in body_nodes(function) if isinstance(node, Let)}
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
             match node:

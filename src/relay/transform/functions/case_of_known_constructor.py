@@ -33,7 +33,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.budgets import BUDGETS
@@ -49,7 +49,7 @@ def CaseOfKnownConstructor(module: IRModule, context: PassContext) -> IRModule: 
     for name, function in module.functions.items():
         changed[name] = function
         for _ in range(0 if {"Primitive", "Compiler"} & function.attrs.keys() else BUDGETS.known_rounds):
-            if not any(map(_takes_apart, post_order(changed[name].body))):
+            if not any(map(_takes_apart, body_nodes(changed[name]))):
                 break
             changed[name], before = simplified(changed[name], functions), changed[name]
             if changed[name] is before:

@@ -43,7 +43,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import body_nodes, children, rebuild
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import FuncType, GlobalTypeVar, RefType, TupleType, Type, TypeCall, TypeVar, type_parts
 from relay.ir.variables import bound_vars, renaming
@@ -126,7 +126,7 @@ class _Data:
         fresh = {var: self._variable(var, var in function.params) for var in bound_vars(function)}
         renamed = renaming(fresh)
         new: dict[Expr, Expr] = {}
-        for node in post_order(function.body):
+        for node in body_nodes(function):
             new[node] = renamed(self._node(node, [new[child] for child in children(node)]))
         params = tuple(fresh[each] for each in function.params)
         body = self._value(function.body, new[function.body])
@@ -255,7 +255,7 @@ def _closure(function: Function) -> Function | None:
 def _is_first_order(function: Function) -> bool:
     """Whether no value in a function is a function. Operators, constructors, and what is written out where it is called
     and nowhere else, are none; what a call gives is one."""
-    order = post_order(function.body)
+    order = body_nodes(function)
     callees = (node.op for node in order if isinstance(node, Call) and not isinstance(node.op, Call))
     called = set(callees) - {function.body}
     called -= {part for node in order for part in (node.args if isinstance(node, Call) else children(node))}

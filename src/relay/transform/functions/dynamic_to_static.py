@@ -29,7 +29,7 @@ from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Solved
 from relay.ir.rewriting import typed_as
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import body_nodes, children, rebuild
 from relay.ir.type_traversal import has_extents_of, type_symbols
 from relay.ir.types import FuncType
 from relay.ops.framework.known_elements import Known, depends_on_extents, elements_of, of_known
@@ -61,7 +61,7 @@ def DynamicToStatic(module: IRModule, context: PassContext) -> IRModule:  # noqa
 
 
 def _names_any(module: IRModule, operators: Collection[str]) -> bool:
-    nodes = (node for function in module.functions.values() for node in post_order(function.body))
+    nodes = (node for function in module.functions.values() for node in body_nodes(function))
     return any(isinstance(node, Op) and node.name in operators for node in nodes)
 
 
@@ -81,7 +81,7 @@ class _Rewriting:
     def of(self, function: Function) -> Function:
         """The function without a type; the same one if nothing changes."""
         self.symbols = {symbol for each in function.params for symbol in type_symbols(known_type(each))}
-        nodes = post_order(function.body)
+        nodes = body_nodes(function)
         lets = {node.var: node for node in nodes if isinstance(node, Let) and node.var.type_annotation is None}
         for node in nodes:
             if isinstance(node, Var):

@@ -21,7 +21,7 @@ from relay.infer.checks import checks_of, node_checks
 from relay.ir.expr import Call, Expr, Function, GlobalVar
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 from relay.ir.type_traversal import type_symbols
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.transform.framework.context import PassContext
@@ -71,7 +71,7 @@ def _fits(function: Function, module: IRModule) -> bool:
     type_ = function.checked_type
     if function.attrs.keys() - {INLINE} or function.type_params or type_ is None or _is_checked(function, module):
         return False
-    return not any(isinstance(node, Function) and node.attrs.get("Primitive") for node in post_order(function.body))
+    return not any(isinstance(node, Function) and node.attrs.get("Primitive") for node in body_nodes(function))
 
 
 def _checks_extents(function: Function, module: IRModule) -> bool:

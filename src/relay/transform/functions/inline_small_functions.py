@@ -15,7 +15,7 @@ from collections.abc import Container
 
 from relay.ir.expr import Call, Function, GlobalVar
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.budgets import BUDGETS
@@ -28,7 +28,7 @@ def InlineSmallFunctions(module: IRModule, context: PassContext) -> IRModule:  #
     named = Counter(node for function in module.functions.values() for node in _named(function))
 
     def wanted(name: GlobalVar, callee: Function) -> bool:
-        return named[name] == 1 or is_marked(callee) or len(post_order(callee.body)) <= BUDGETS.inlined_nodes
+        return named[name] == 1 or is_marked(callee) or len(body_nodes(callee)) <= BUDGETS.inlined_nodes
 
     return calls_in_place(module, wanted)
 
@@ -43,7 +43,7 @@ def lone_calls_in_place(module: IRModule, kept: Container[GlobalVar] = ()) -> IR
 def _named(function: Function) -> list[GlobalVar]:
     """Every place in a function that names a global one."""
     places: list[GlobalVar] = []
-    for node in post_order(function.body):
+    for node in body_nodes(function):
         if isinstance(node, Call):
             places += [part for part in (node.op, *node.args) if isinstance(part, GlobalVar)]
     return places

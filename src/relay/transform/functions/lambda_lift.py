@@ -17,7 +17,7 @@ from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Expr, Function, GlobalVar, Let
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
@@ -33,10 +33,10 @@ def LambdaLift(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG
 
 
 def _without_inner(name: GlobalVar, function: Function, lifting: Lifting) -> Function:
-    if "Compiler" in function.attrs or not any(map(_is_liftable, post_order(function.body))):
+    if "Compiler" in function.attrs or not any(map(_is_liftable, body_nodes(function))):
         return function
     function = to_basic_block_normal_form(function)
-    bound = {node.value: node.var for node in post_order(function.body) if isinstance(node, Let)}
+    bound = {node.value: node.var for node in body_nodes(function) if isinstance(node, Let)}
 
     def step(node: Expr, rebuilt: Expr) -> Expr:
         own = bound.get(node)

@@ -32,7 +32,7 @@ from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op,
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children, post_order
 from relay.ir.type_traversal import free_type_leaves, has_extents_of, instantiated, is_closed, type_leaves, type_symbols
 from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
@@ -75,7 +75,7 @@ def _without_called(name: GlobalVar, function: Function, lifting: Lifting) -> Fu
 def _only_called(function: Function) -> dict[Var, Function]:
     """The functions inside that are bound by lets and used in no other way than by calling them, outer and earlier ones
     first."""
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     lets = [node for node in reversed(nodes) if isinstance(node, Let)]
     functions = ((let.var, let.value) for let in lets if isinstance(let.value, Function))
     found = {var: each for var, each in functions if _is_liftable(each, function.params)}

@@ -16,7 +16,7 @@ from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.known_types import known_type, typed_var
 from relay.ir.rewriting import rewrite_nodes, typed_as
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes, post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.type_variables import free_type_vars
 from relay.ir.types import FuncType, Type, TypeVar
@@ -86,7 +86,7 @@ def captures_of(function: Function, own: Var | None) -> tuple[Var, ...]:
 def tells_extents(function: Function, own: Var | None, given: Iterable[Var] = ()) -> bool:
     """Whether the extents in what a function computes are told by what it takes, from its caller and from around it, or
     by what is `given` to it besides."""
-    inside = [node for node in post_order(function.body) if not isinstance(node, Op | Constructor)]
+    inside = [node for node in body_nodes(function) if not isinstance(node, Op | Constructor)]
     functions = (node for node in inside if isinstance(node, Function))
     takers = (*given, *function.params, *free_vars(function), *(param for each in functions for param in each.params))
     told = {symbol for each in takers if each is not own for symbol in _symbols(each)}

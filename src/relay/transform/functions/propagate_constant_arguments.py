@@ -20,7 +20,7 @@ from relay.base.names.fresh_names import FreshNames
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied
@@ -70,7 +70,7 @@ def _given(name: GlobalVar, functions: dict[GlobalVar, Function]) -> dict[int, C
 
 def _uses(function: Function, name: GlobalVar) -> Iterator[Call | None]:
     """The calls of `name`; None for a use that is no call."""
-    for node in post_order(function.body):
+    for node in body_nodes(function):
         if isinstance(node, Call) and node.op == name:
             yield node
         parts = node.args if isinstance(node, Call) else children(node)

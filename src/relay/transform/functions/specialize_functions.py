@@ -32,7 +32,7 @@ from relay.base.diagnostics import CompilerBug
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 from relay.ir.types import FuncType, Type
 from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.framework.context import PassContext
@@ -67,7 +67,7 @@ def SpecializeFunctions(module: IRModule, context: PassContext) -> IRModule:
         return module
     budget = context.config.get(MAX_NODES)
     if not isinstance(budget, int):
-        budget = BUDGETS.copied_nodes + 2 * sum(len(post_order(each.body)) for each in module.functions.values())
+        budget = BUDGETS.copied_nodes + 2 * sum(len(body_nodes(each)) for each in module.functions.values())
     functions = Functions(module)
     residual = Residual(
         copies=True,
@@ -92,7 +92,7 @@ def _hands_over_functions(function: Function) -> bool:
     return any(
         isinstance(node, Call)
         and (isinstance(node.op, Call) or any(_is_function(each) and each not in given for each in node.args))
-        for node in post_order(function.body)
+        for node in body_nodes(function)
     )
 
 
@@ -100,7 +100,7 @@ def _is_caller(name: GlobalVar, function: Function, handing: Container[GlobalVar
     """Whether a function, which is no kernel and not generic, hands over functions, or calls one that does."""
     if function.type_params or "Primitive" in function.attrs or "Compiler" in function.attrs:
         return False
-    return name in handing or any(isinstance(node, GlobalVar) and node in handing for node in post_order(function.body))
+    return name in handing or any(isinstance(node, GlobalVar) and node in handing for node in body_nodes(function))
 
 
 def _is_function(expr: Expr) -> bool:

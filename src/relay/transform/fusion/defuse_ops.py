@@ -16,7 +16,7 @@ from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Call, Expr, Function
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, with_body
-from relay.ir.traversal import LEAVES, children, post_order
+from relay.ir.traversal import LEAVES, body_nodes, children
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 from relay.transform.functions.extents import copied
@@ -69,7 +69,7 @@ def _nodes(body: Expr) -> list[Expr]:
 
 def _uses_all(function: Function, args: tuple[Expr, ...]) -> bool:
     """Whether every argument that is computed is used, and its type is the parameter's."""
-    used = set(post_order(function.body))
+    used = set(body_nodes(function))
     return all(
         (isinstance(arg, LEAVES) or param in used) and param.checked_type == arg.checked_type
         for param, arg in zip(function.params, args, strict=True)

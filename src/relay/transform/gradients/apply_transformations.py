@@ -29,7 +29,7 @@ from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Operator
 from relay.ir.rewriting import renamed_functions, rewrite
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import body_nodes, children, post_order, rebuild
 from relay.ir.types import FuncType
 from relay.ir.variables import free_vars, refresh, substitute
 from relay.ops.transformations import CHECKPOINT, CUSTOM_GRADIENT, WrtAttributes, places_of, transformation_of
@@ -62,14 +62,14 @@ def with_derivatives(module: IRModule) -> IRModule:
 
 
 def _transformations(function: Function) -> list[Call]:
-    return [cast("Call", node) for node in post_order(function.body) if transformation_of(node)]
+    return [cast("Call", node) for node in body_nodes(function) if transformation_of(node)]
 
 
 class _Scope:
     """The functions that the lets of a function bind."""
 
     def __init__(self, function: Function) -> None:
-        lets = (node for node in post_order(function.body) if isinstance(node, Let))
+        lets = (node for node in body_nodes(function) if isinstance(node, Let))
         self.bound = {let.var: let.value for let in lets}
 
     def known(self, expr: Expr) -> Expr | None:
@@ -117,7 +117,7 @@ class _Application:
     def _finished(self, function: Function) -> Function:
         scope = _Scope(function)
         done: dict[Expr, Expr] = {}
-        for node in post_order(function.body):
+        for node in body_nodes(function):
             transformation = transformation_of(node)
             if transformation is None:
                 done[node] = rebuild(node, [done[part] for part in children(node)])

@@ -21,7 +21,7 @@ from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Operator
 from relay.ir.rewriting import rewrite_nodes, typed_as
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, ITS_COTANGENT, JVP, LINEARIZE, VJP
 from relay.transform.functions.defunctionalize import Defunctionalization
 from relay.transform.functions.inline_small_functions import lone_calls_in_place
@@ -35,7 +35,7 @@ from relay.transform.gradients.stores import without_refs
 
 def _lone_calls_in_place(module: IRModule) -> IRModule:
     """A pullback of a value's own is known by its calls, which stay."""
-    nodes = [post_order(function.body) for function in module.functions.values()]
+    nodes = [body_nodes(function) for function in module.functions.values()]
     with_own = (each for each in nodes if Op(ITS_COTANGENT) in each)
     return lone_calls_in_place(module, {node for each in with_own for node in each if isinstance(node, GlobalVar)})
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import body_nodes, children, post_order, rebuild
 from relay.ir.types import FuncType, Type, type_parts
 from relay.ops.transformations import WrtAttributes, places_of, transformation_of
 
@@ -23,7 +23,7 @@ def with_functions_inside(module: IRModule) -> IRModule:
 
 
 def _inside(function: Function, module: IRModule) -> Function:
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     taking: dict[Expr, FuncType] = {}
     for node in nodes:
         if isinstance(node, Call) and transformation_of(node) and isinstance(node.attrs, WrtAttributes):

@@ -22,7 +22,7 @@ from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Op, Tuple, Tuple
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import renamed_functions, rewrite_nodes
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import FuncType, TensorType, TupleType, Type
 from relay.ops.creation.create import zeros_like
 from relay.ops.transformations import CUSTOM_GRADIENT, ITS_COTANGENT, WITH_PULLBACK
@@ -65,7 +65,7 @@ def without_own_pullbacks(module: IRModule) -> IRModule:
 
 
 def _without(function: Function) -> Function:
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     if not any(_is_call_of(node, WITH_PULLBACK, ITS_COTANGENT) for node in nodes):
         return function
     later = _of_cotangents(nodes)

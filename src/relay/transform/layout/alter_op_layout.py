@@ -26,7 +26,7 @@ from relay.base.frozen import mutable
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, with_body
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import TensorType
 from relay.ops.framework.build import call, with_known_type
 from relay.ops.framework.layout_rule import (
@@ -82,7 +82,7 @@ def AlterOpLayout(function: Function, module: IRModule, context: PassContext) ->
 
 def relaid(function: Function, layouts: Layouts) -> Function:
     """A function with its convolutions, and what stands between them, in other layouts; its type stays."""
-    for expr in post_order(function.body):
+    for expr in body_nodes(function):
         layouts.visit(expr)
     return with_early_layout_transforms(with_body(function, layouts.plain(function.body)))
 

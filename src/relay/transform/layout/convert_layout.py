@@ -19,7 +19,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes
 from relay.ops.nn.conv import Conv2DAttributes
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
@@ -53,7 +53,7 @@ def _sources(function: Function, desired: str) -> tuple[str, ...]:
     """The layouts of convolutions that are not in the desired one, each once."""
     found = (
         expr.attrs.data_layout
-        for expr in post_order(function.body)
+        for expr in body_nodes(function)
         if isinstance(expr, Call) and isinstance(expr.attrs, Conv2DAttributes)
     )
     return tuple(dict.fromkeys(layout for layout in found if layout != desired))

@@ -37,7 +37,7 @@ from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Match, Op, Va
 from relay.ir.known_types import typed_var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body, with_lets
-from relay.ir.traversal import LEAVES, children, post_order
+from relay.ir.traversal import LEAVES, body_nodes, children
 from relay.ir.type_traversal import is_closed
 from relay.ir.types import FuncType, TensorType, Type
 from relay.transform.framework.context import PassContext
@@ -126,7 +126,7 @@ class _Tails:
         self.function = function
         self.name = name
         self.effects = effects
-        self.uses = Counter(part for node in post_order(function.body) for part in children(node))
+        self.uses = Counter(part for node in body_nodes(function) for part in children(node))
         self.chains: list[tuple[Expr, list[Let], Expr]] = []  # outer ones first: what it is, its bindings, its end
         stack = [function.body]
         while stack:

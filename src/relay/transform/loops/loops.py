@@ -10,7 +10,7 @@ from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.sharing import let_chain
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 
 LoopName: TypeAlias = Union[GlobalVar, Var]
@@ -39,7 +39,7 @@ def with_loops_split(module: IRModule, split: Split) -> IRModule:
 
 
 def _has_loop(name: GlobalVar, function: Function) -> bool:
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     return name in nodes or any(isinstance(node, Let) and isinstance(node.value, Function) for node in nodes)
 
 
@@ -69,7 +69,7 @@ def lets_and_end(body: Expr) -> tuple[list[Let], Expr]:
 def self_calls(function: Function, name: LoopName) -> list[Call]:
     """The calls by which a function calls itself; none where it is used as a value too."""
     calls: list[Call] = []
-    for node in post_order(function.body):
+    for node in body_nodes(function):
         if isinstance(node, Call) and node.op == name:
             calls.append(node)
         parts = node.args if isinstance(node, Call) else children(node)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import TensorType
 from relay.ops.framework.record import FromTypes, OperatorRecord
 from relay.transform.regions.regions import COMPILER
@@ -29,7 +29,7 @@ def with_possible_kernels(module: IRModule) -> IRModule:
 
 
 def _unmarked_inside(function: Function) -> Function:
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     marked = {node for node in nodes if isinstance(node, Function) and PRIMITIVE in node.attrs}
     if not marked:
         return function
@@ -49,7 +49,7 @@ def _unmarked_inside(function: Function) -> Function:
 
 def is_kernel(function: Function) -> bool:
     """Whether the body of a closed function is operators alone, which one kernel can compute."""
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     calls = [node for node in nodes if isinstance(node, Call)]
     results = function.body.fields if isinstance(function.body, Tuple) else (function.body,)
     return (

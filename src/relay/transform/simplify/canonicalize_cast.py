@@ -13,7 +13,7 @@ from __future__ import annotations
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ir.types import TensorType
 from relay.ops.elementwise.convert import CastAttributes
 from relay.ops.framework.record import FusionKind, OperatorRecord
@@ -26,7 +26,7 @@ def CanonicalizeCast(function: Function, module: IRModule, context: PassContext)
     """Give each user of a widening cast a cast of its own."""
     if function.attrs.get("Primitive"):
         return function
-    order = post_order(function.body)
+    order = body_nodes(function)
     users: dict[Expr, set[Expr]] = {}
     for expr in order:
         for child in children(expr):

@@ -12,7 +12,7 @@ moved. Floating point: EXACT.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from relay.analysis.call_graph import call_graph
@@ -21,7 +21,7 @@ from relay.infer.checks import node_checks
 from relay.ir.expr import Constructor, Expr, Function, Let, Op, RefCreate, RefWrite, Tuple, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
-from relay.ir.traversal import LEAVES, children, post_order
+from relay.ir.traversal import LEAVES, body_nodes, children, post_order
 from relay.ir.type_traversal import has_extents_of
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
@@ -55,7 +55,7 @@ def without_dead_code(function: Function, module: IRModule, effects: ModuleEffec
 
 
 def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
-    nodes = post_order(function.body)
+    nodes = body_nodes(function)
     needed = _Needed(nodes, effects.of_nodes(function.body), module)
     needed.mark(function.body)
     dead = {node for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
@@ -76,7 +76,7 @@ def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffe
 class _Needed:
     """Which variables are needed, from the result backwards."""
 
-    def __init__(self, nodes: list[Expr], effects: Mapping[Expr, Effects], module: IRModule) -> None:
+    def __init__(self, nodes: Sequence[Expr], effects: Mapping[Expr, Effects], module: IRModule) -> None:
         self.nodes = nodes
         self.effects = effects
         self.lets = {node.var: node for node in nodes if isinstance(node, Let)}
@@ -128,7 +128,7 @@ class _Needed:
                     stack.extend(children(node))
 
 
-def _with_checks(nodes: list[Expr], module: IRModule) -> set[Expr]:
+def _with_checks(nodes: Sequence[Expr], module: IRModule) -> set[Expr]:
     """The nodes that check an extent when they are evaluated, or have a part that does; the value of a let whose
     annotation is checked. A function checks nothing before it is called, but is counted as one that does."""
     found: set[Expr] = set()
@@ -152,7 +152,7 @@ def _is_open(expr: Expr) -> bool:
     return not has_extents_of(expr.checked_type, frozenset())
 
 
-def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[Expr]:
+def _writes_nobody_sees(nodes: Sequence[Expr], needed: _Needed) -> set[Expr]:
     """The writes to refs that are made here and that nothing else is done with. What is written must be
     something that may be left out."""
     local = {node.var for node in nodes if isinstance(node, Let) and isinstance(node.value, RefCreate)}

@@ -13,7 +13,7 @@ Floating point: ROUNDING.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, with_body
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import body_nodes, children
 from relay.ops.framework.build import with_known_type
 from relay.ops.framework.scale_role import Adds, AddsBias, Scales, WeightedSum
 from relay.transform.framework.context import PassContext
@@ -55,7 +55,7 @@ def fold_forward(function: Function) -> Function:
 
 
 def _folded_once(function: Function) -> Function:
-    order = post_order(function.body)
+    order = body_nodes(function)
     users: dict[Expr, list[Expr]] = {function.body: [function]}
     for expr in order:
         for child in dict.fromkeys(children(expr)):
@@ -77,7 +77,10 @@ def _folded_once(function: Function) -> Function:
 
 
 def _rebuilt(
-    function: Function, order: list[Expr], removed: Mapping[Expr, Expr], constants: Mapping[tuple[Expr, int], Constant]
+    function: Function,
+    order: Sequence[Expr],
+    removed: Mapping[Expr, Expr],
+    constants: Mapping[tuple[Expr, int], Constant],
 ) -> Function:
     new: dict[Expr, Expr] = {}
     for expr in order:

@@ -11,7 +11,7 @@ from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.traversal import LEAVES, post_order
+from relay.ir.traversal import LEAVES, body_nodes, post_order
 from relay.ir.type_traversal import has_extents_of, type_leaves, type_symbols
 from relay.ir.types import FuncType, TypeVar
 from relay.ir.variables import free_vars
@@ -102,4 +102,4 @@ def _spoken_of(function: Function) -> Set[Symbol | TypeVar]:
 def _is_plain(function: Function) -> bool:
     if function.attrs or not isinstance(function.checked_type, FuncType):
         return False
-    return not any(isinstance(node, Function) and node.attrs for node in post_order(function.body))
+    return not any(isinstance(node, Function) and node.attrs for node in body_nodes(function))
