@@ -52,6 +52,10 @@ PROGRAMS: dict[str, str] = {
           let %p = %twice(%x); let %q = %both(%y);
           sum(multiply(%p.0, %q.1)) * %q.0
         }""",
+    "functions that share a function": """
+        def @g(%x: float64) { sin(%x) * %x }
+        def @h(%x: float64) { @g(%x) * @g(%x + 1f64) }
+        def @main(%x: float64) { @g(%x) * @h(%x) + @h(%x * 2f64) }""",
     "data without floats in data with floats": """
         type Option[A] { Some(A), None }
         type Both[A] { Both(Option[A], float64) }

@@ -69,13 +69,15 @@ class Splitting:
     def prepare(self, function: Function, active: Sequence[bool]) -> None:
         """Make the variants that a function calls, and those that these call, innermost first."""
         waiting = self._missing(function, active)
+        opened: set[_Variant] = set()  # those of them that are not made wait for what they call
         while waiting:
             variant = waiting[-1]
-            if variant in self.kept_types and variant.second in self.program.functions:
+            if variant.second in self.program.functions:
                 waiting.pop()
                 continue
+            opened.add(variant)
             own = self.program.normal(variant.name)
-            before = [each for each in self._missing(own, variant.active) if each not in waiting]
+            before = [each for each in self._missing(own, variant.active) if each not in opened]
             if before:
                 waiting += before
                 continue
