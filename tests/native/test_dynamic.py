@@ -18,6 +18,11 @@ def @grow(%a: int32, %x: Tensor[(n, 4), float32]) -> Tensor[(?, 4), float32] {
   if (equal(%a, 0)) { zeros(shape=[0, 4]) } else { concatenate((@grow(subtract(%a, 1), %x), %x), axis=0) }
 }
 """
+BOTH = f"""{GROW}
+def @both(%a: int32, %x: Tensor[(n, 4), float32]) -> (Tensor[(?, 4), float32], Tensor[(?, 4), float32]) {{
+  (@grow(%a, %x), @grow(1, %x))
+}}
+"""
 
 
 def ramp(*shape: int) -> np.ndarray:
@@ -130,6 +135,13 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[Any, ...], ...]]] = {
         ),
         ((np.int32(2), ramp(3)), (np.int32(0), ramp(0))),
     ),
+    "annotations-that-name-extents": (
+        main("%a: int32, %x: Tensor[(n, 4), float32]",
+             "let %y: Tensor[(m, 4), float32] = @grow(%a, %x); let %z: Tensor[(m, 4), float32] = @grow(%a, %x);"
+             "let %b: (Tensor[(k, 4), float32], Tensor[(k, 4), float32]) = @both(%a, %x);"
+             "if (greater(%a, 9)) { (%y, %x) } else { (add(%y, %z), add(%b.0, %b.1)) }", BOTH),
+        ((np.int32(1), ramp(3, 4)), (np.int32(1), ramp(1, 4))),
+    ),
 }  # fmt: skip
 
 
@@ -195,6 +207,18 @@ REFUSED: dict[str, tuple[str, tuple[Any, ...], str]] = {
         main("%a: int32", f"let %x: Tensor[(4,), int32] = {ARANGE}; add(%x, %x)"),
         (np.int32(5),),
         "the value of %x",
+    ),
+    "annotation-of-a-known-name": (
+        main("%a: int32, %x: Tensor[(n, 4), float32]", "let %y: Tensor[(n, 4), float32] = @grow(%a, %x); add(%y, %x)",
+             GROW),
+        (np.int32(2), ramp(3, 4)),
+        "the value of %y",
+    ),
+    "annotation-of-a-tuple": (
+        main("%a: int32, %x: Tensor[(n, 4), float32]",
+             "let %y: (Tensor[(m, 4), float32], Tensor[(m, 4), float32]) = @both(%a, %x); add(%y.0, %y.1)", BOTH),
+        (np.int32(2), ramp(3, 4)),
+        "the value of %y",
     ),
     "field": (
         main("%a: int32", f"match (Box({ARANGE})) {{ Box(%x) => add(%x, %x) }}",

@@ -24,7 +24,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.sharing import let_chain
-from relay.ir.types import TensorType, TupleType
+from relay.ir.types import TensorType, TupleType, Type
 from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext, constructor_label
 from relay.lower.code.extent_code import ExtentCode
@@ -80,11 +80,18 @@ class OpenScopes:
         if isinstance(word.checked_type, TensorType):
             self.extents.read(block, self.values.word(word), word.checked_type, symbols)
 
-    def read_all_symbols(self, block: OpenBlock, var: Var, symbols: dict[Symbol, IntExpr]) -> None:
-        """The same, with those that stand in the fields of tuples."""
-        for word in self.values.words(var):
-            if word.checked_type is not None:
-                self.extents.read(block, self.values.word(word), word.checked_type, symbols)
+    def read_all_symbols(
+        self, block: OpenBlock, var: Var, type_: Type | None, symbols: dict[Symbol, IntExpr]
+    ) -> None:  # fmt: skip
+        """The same, by a type that the value of the variable is of, with those that stand in the fields of tuples."""
+        match self.values.of[var], type_:
+            case tuple(parts), TupleType(fields):
+                for part, field in zip(parts, fields, strict=True):
+                    self.read_all_symbols(block, part, field, symbols)
+            case Register() as word, TensorType() | TupleType():
+                self.extents.read(block, word, type_, symbols)
+            case _:
+                pass
 
 
 class OwningScope:

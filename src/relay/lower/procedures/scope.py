@@ -79,7 +79,7 @@ def _checked_result(
         record_type(result, function.body.checked_type)
     held = scopes.values.hold(result, scopes.result)
     block = scopes.procedure.block(held)
-    scopes.read_all_symbols(block, result, symbols)
+    scopes.read_all_symbols(block, result, result.checked_type, symbols)
     scopes.extents.check(block, checks, symbols, function)
     block.close(Return(held))
     return block
@@ -218,8 +218,12 @@ class _ScopeChain(RegionScope):
         return False
 
     def _hold(self, var: Var, value: Expr) -> None:
+        checks = annotation_checks(var, value, self.symbols.keys())  # names that are new here are what the value tells
         self._settle(var)
-        self._check_annotation(var, value)
+        if checks:
+            for type_ in (value.checked_type, var.checked_type):
+                self.scopes.read_all_symbols(self.block, var, type_, self.symbols)
+            self.scopes.extents.check(self.block, checks, self.symbols, value)
         self._drop_unused(var)
 
     def _tuple(self, var: Var, fields: Sequence[Expr]) -> None:
@@ -286,15 +290,10 @@ class _ScopeChain(RegionScope):
         self._read_symbols_of(children(call) if checks else ())
         self.scopes.extents.check(self.block, checks, self.symbols, call)
 
-    def _check_annotation(self, var: Var, value: Expr) -> None:
-        checks = annotation_checks(var, value, self.symbols.keys())
-        self._read_symbols_of([var] if checks else ())
-        self.scopes.extents.check(self.block, checks, self.symbols, value)
-
     def _read_symbols_of(self, atoms: Iterable[Expr]) -> None:
         for atom in atoms:
             if isinstance(atom, Var):
-                self.scopes.read_all_symbols(self.block, atom, self.symbols)
+                self.scopes.read_all_symbols(self.block, atom, atom.checked_type, self.symbols)
 
     # ---------------------------------------------------------------------------------------------------- choices
 
