@@ -185,7 +185,10 @@ def _entry(
         raise not_crossing(function, f"`{name.name_hint}` gives a value of type {given}")
     tensors = [each for each in inputs if isinstance(each, Parameter)]
     symbols = determined_symbols(function, tensors)
-    made = extent_checks(function, checks, symbols, procedures.failure)
+    told = [
+        each for each in checks if free_symbols(each.condition.left) | free_symbols(each.condition.right) <= {*symbols}
+    ]
+    made = extent_checks(function, told, symbols, procedures.failure)  # tensors inside values tell theirs in the run
     procedures.label(CellLabel("tuple"))
     for each in tensors:
         procedures.label(each.label)

@@ -161,8 +161,8 @@ class RegionScope(OwningScope):
         """What a variable is that was bound before."""
         held = self.values.of[var]
         match held:
-            case Register() if var.checked_type == TupleType(()):
-                return ()  # beside tensors that kernels read; one with fields is no word here
+            case Register() if not isinstance(var.checked_type, TensorType):
+                return ()  # beside tensors that kernels read: no kernel reads it
             case Register():
                 return stored(self._here(var), DataPlace(held))
             case Scalar():
