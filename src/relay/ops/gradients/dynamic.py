@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
+
+import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.infer.eager import typed_by_parts
 from relay.ir.expr import Call, Expr, Op, TupleGetItem, const
+from relay.ir.types import TensorType, TupleType
 from relay.ops.creation.create import shape_of
 from relay.ops.dyn.pad import DynPadAttributes
 from relay.ops.dyn.pad import pad as dyn_pad
@@ -15,11 +20,12 @@ from relay.ops.dyn.strided_slice import DynStridedSliceAttributes
 from relay.ops.dyn.strided_slice import strided_slice as dyn_strided_slice
 from relay.ops.dyn.transpose import transpose as dyn_transpose
 from relay.ops.elementwise.convert import cast, cast_like
-from relay.ops.elementwise.elementwise_binary import add, floor_mod, subtract
+from relay.ops.elementwise.elementwise_binary import add, floor_mod, multiply, subtract
 from relay.ops.elementwise.elementwise_unary import negative
+from relay.ops.framework.build import as_tuple
 from relay.ops.gradients.shared import rank_of, tensor_of, zeros_of
 from relay.ops.indexing.scatter import scatter_add
-from relay.ops.manipulation.combine import concatenate, stack
+from relay.ops.manipulation.combine import ConcatenateAttributes, concatenate, split, stack
 from relay.ops.manipulation.shape import in_shape_of, reshape
 from relay.ops.reduction.reduce import sum as sum_over
 from relay.ops.reduction.scan import cumsum
@@ -55,6 +61,33 @@ def of_strided_slice(call: Call, given: Expr) -> Entries:
     mode = call.attrs.slice_mode
     moved = back_to_their_places(data, given, lambda places: dyn_strided_slice(places, begin, end, strides, mode))
     return moved, None, None, None
+
+
+def of_concatenate(call: Call, given: Expr) -> Entries:
+    """The parts of the output gradient. Where their extents are no numbers, the shapes of the inputs tell where each
+    begins and ends: names of extents do not hold everywhere on the way back."""
+    assert isinstance(call.attrs, ConcatenateAttributes)
+    (inputs,) = call.args
+    types = _fields(inputs)
+    axis = call.attrs.axis % len(types[0].shape)
+    extents = [extent for each in types if isinstance(extent := each.shape[axis], int)]
+    if len(extents) == len(types):
+        return (split(given, list(accumulate(extents[:-1])), axis).astuple(),)
+    rank = len(types[0].shape)
+    along, every = const(np.eye(rank, dtype=np.int64)[axis]), const(np.ones(rank, np.int64))
+    begin: Expr = const(np.zeros(rank, np.int64))
+    parts: list[Expr] = []
+    for at in range(len(types)):
+        data = typed_by_parts(TupleGetItem(inputs, at))
+        shape = shape_of(data, "int64")
+        parts.append(in_shape_of(dyn_strided_slice(given, begin, add(begin, shape), every), data))
+        begin = add(begin, multiply(shape, along))
+    return (as_tuple(parts),)
+
+
+def _fields(value: Expr) -> list[TensorType]:
+    assert isinstance(value.checked_type, TupleType)
+    return [each for each in value.checked_type.fields if isinstance(each, TensorType)]
 
 
 def back_to_their_places(data: Expr, given: Expr, moved: Callable[[Expr], Expr]) -> Expr:

@@ -19,7 +19,7 @@ from relay.ops.framework.batch_rule import ALONG_AXIS, ALONG_NEW_AXIS
 from relay.ops.framework.build import Argument, TupleWrapper, as_tuple, call, items
 from relay.ops.framework.dimensions import derived, quotient
 from relay.ops.framework.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.framework.record import FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -178,19 +178,6 @@ def _split_compute(attributes: SplitAttributes, inputs: tuple[te.Tensor], _: Tup
     return tuple(parts)
 
 
-def _concatenate_gradient(call: Call, given: Expr) -> tuple[Expr]:
-    """The parts of the output gradient."""
-    assert isinstance(call.attrs, ConcatenateAttributes)
-    type_ = call.args[0].checked_type
-    assert isinstance(type_, TupleType)
-    axis = call.attrs.axis
-    ends: list[IntExpr] = []
-    for part in type_.fields[:-1]:
-        assert isinstance(part, TensorType)
-        ends.append((ends[-1] if ends else 0) + part.shape[axis])
-    return (split(given, ends, axis).astuple(),)
-
-
 def _stack_gradient(call: Call, given: Expr) -> tuple[Expr]:
     """The parts of the output gradient, without the new axis."""
     assert isinstance(call.attrs, StackAttributes)
@@ -222,7 +209,8 @@ CONCATENATE = _record(
     "concatenate", "Tensors one after another along an axis.", ConcatenateAttributes,
     inputs={"data": "a tuple of tensors [..] that agree in all other axes"}, type_rule=_concatenate_rule,
     meaning=lambda attributes, data: np.concatenate(data, axis=attributes.axis), compute=_concatenate_compute,
-    layout=AxisAttribute("axis"), batch=ALONG_AXIS, support_level=1, gradient=_concatenate_gradient,
+    layout=AxisAttribute("axis"), batch=ALONG_AXIS, support_level=1,
+    gradient=gradient_above("dynamic", "of_concatenate"),
 )  # fmt: skip
 STACK = _record(
     "stack", "Tensors of one shape along a new axis.", StackAttributes,
