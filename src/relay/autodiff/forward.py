@@ -121,7 +121,7 @@ class _Sweep:
             case If() | Match():
                 self._both(var, self._choice(value), chain)
             case Call(op=GlobalVar() as name, args=args):
-                active = tuple(isinstance(each, Var) and each in self.tangents.active for each in args)
+                active = self.tangents.program.active_arguments(value, self.tangents.active)
                 own = [self.tangents.of(each) for each, on in zip(args, active, strict=True) if on]
                 self._both(var, Call(self.called(name, active), (*args, *own), span=value.span), chain)
             case _:

@@ -10,9 +10,9 @@ what its own calls kept. One that `relay.checkpoint` gave keeps its arguments al
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 
-from relay.analysis.call_graph import CallGraph, call_graph
 from relay.arith.expr import Symbol
 from relay.autodiff.program import DerivedProgram, declared, told, typed
 from relay.autodiff.saved import Branch, Saved, kept_type, unpacked
@@ -58,13 +58,11 @@ class Splitting:
     halve: Halve
     suffixes: tuple[str, str]
     saved: Saved = field(init=False)
-    graph: CallGraph = field(init=False)
     variants: dict[tuple[GlobalVar, tuple[bool, ...]], _Variant] = field(default_factory=dict)
     kept_types: dict[_Variant, Type] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.saved = Saved(self.program.names, self.program.definitions)
-        self.graph = call_graph(self.program.module)
 
     def prepare(self, function: Function, active: Sequence[bool]) -> None:
         """Make the variants that a function calls, and those that these call, innermost first."""
@@ -88,7 +86,7 @@ class Splitting:
         found = self.program.active(function, active)
         lets = (node for node in post_order(function.body) if isinstance(node, Let) and node.var in found)
         calls = (let.value for let in lets if isinstance(let.value, Call) and isinstance(let.value.op, GlobalVar))
-        asked = (self._variant(call, [isinstance(a, Var) and a in found for a in call.args]) for call in calls)
+        asked = (self._variant(call, self.program.active_arguments(call, found)) for call in calls)
         made = self.program.functions
         return [each for each in dict.fromkeys(asked) if any(each.active) and each.second not in made]
 
@@ -98,7 +96,7 @@ class Splitting:
         known = self.variants.get(key)
         if known is None:
             stem = call.op.name_hint
-            header = self.saved.declare(f"Kept_{stem}") if call.op in self.graph.recursive else None
+            header = self.saved.declare(f"Kept_{stem}") if call.op in self.program.graph.recursive else None
             first, second = (GlobalVar(self.program.names.take(f"{stem}_{each}")) for each in self.suffixes)
             known = self.variants[key] = _Variant(call.op, tuple(active), first, second, header)
             if header is not None:
@@ -146,6 +144,9 @@ class Splitting:
         return Call(name, params)
 
     # --------------------------------------------------------------------------------- what calls of functions become
+
+    def active_arguments(self, call: Call, active: AbstractSet[Var]) -> tuple[bool, ...]:
+        return self.program.active_arguments(call, active)
 
     def first(self, call: Call, active: Sequence[bool]) -> tuple[Expr, Type]:
         variant = self._variant(call, active)

@@ -115,7 +115,7 @@ class _Sweep:
                 now.bindings.append((var, value))
 
     def _call(self, var: Var, call: Call, now: Chain, later: Chain) -> None:
-        active = [isinstance(each, Var) and each in self.tangents.active for each in call.args]
+        active = self.work.active_arguments(call, self.tangents.active)
         made, type_ = self.work.first(call, active)
         kept = unpaired(now, var, made, type_)
         given = [self.tangents.of(each) for each, on in zip(call.args, active, strict=True) if on]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 
+from relay.analysis.call_graph import CallGraph, call_graph
 from relay.arith.expr import Symbol, free_symbols
-from relay.autodiff.activity import active_variables
+from relay.autodiff.activity import Counting, active_arguments, active_variables, counting_parameters
 from relay.autodiff.cotangents import Cotangents
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
-from relay.ir.expr import Expr, Function, GlobalVar, Var
+from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relay.ir.module import IRModule
 from relay.ir.type_traversal import map_type
 from relay.ir.types import ANY, GlobalTypeVar, TensorType, TupleType, Type
@@ -27,14 +29,17 @@ class DerivedProgram:
     module: IRModule
     names: FreshNames = field(init=False)
     types: Cotangents = field(init=False)
+    graph: CallGraph = field(init=False)
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     definitions: dict[GlobalTypeVar, TypeData] = field(default_factory=dict)
+    _counting: Counting | None = None
     _normal: dict[GlobalVar, Function] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         taken = {each.name_hint for each in self.module} | {each.name for each in self.module.type_definitions}
         self.names = FreshNames(taken.__contains__, "_", 0)
         self.types = Cotangents(self.module, self.names)
+        self.graph = call_graph(self.module)
 
     def normal(self, name: GlobalVar) -> Function:
         """A function of the module, in A-normal form."""
@@ -45,7 +50,17 @@ class DerivedProgram:
     def active(self, function: Function, active: Sequence[bool]) -> set[Var]:
         """What depends on the parameters that are `active`."""
         roots = [param for param, on in zip(function.params, active, strict=True) if on]
-        return active_variables(function.body, roots, self.types.exists)
+        return active_variables(function.body, roots, self.types.exists, self._counting_parameters())
+
+    def active_arguments(self, call: Call, active: AbstractSet[Var]) -> tuple[bool, ...]:
+        """Of each argument of a function's call whether it is differentiated there; `active` are the variables that
+        are."""
+        return active_arguments(call, active, self._counting_parameters())
+
+    def _counting_parameters(self) -> Counting:
+        if self._counting is None:
+            self._counting = counting_parameters(self.graph, self.normal, self.types.exists)
+        return self._counting
 
     def with_tangent(self, function: Function, wrt: Sequence[int]) -> tuple[bool, ...]:
         """For each parameter whether it has a tangent: those in `wrt` but integers and the like."""

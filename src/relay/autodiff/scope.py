@@ -66,6 +66,10 @@ class Swept:
 class Functions(Protocol):
     """What calls of global functions become, which are in two halves."""
 
+    def active_arguments(self, call: Call, active: Set[Var]) -> tuple[bool, ...]:
+        """Of each argument whether it is differentiated there; `active` are the variables that are."""
+        ...
+
     def first(self, call: Call, active: Sequence[bool]) -> tuple[Expr, Type]:
         """The call that gives a pair: the value, and what the second half needs, which is of the type given here."""
         ...
@@ -158,8 +162,8 @@ class Sweep:
     # ------------------------------------------------------------------------------------------- calls of functions
 
     def _call(self, var: Var, call: Call, forward: Chain) -> Back:
-        active = [isinstance(each, Var) and each in self.active for each in call.args]
-        targets = [each for each in call.args if isinstance(each, Var) and each in self.active]
+        active = self.functions.active_arguments(call, self.active)
+        targets = [each for each, on in zip(call.args, active, strict=True) if on and isinstance(each, Var)]
         made, kept_type = self.functions.first(call, active)
         kept = unpaired(forward, var, made, kept_type)
 
