@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relay.base.arguments import MAPPING, TEXT, Kind, expect, expect_each
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
-from relay.driver.build import build
+from relay.driver.build import build, compile_stages
 from relay.driver.parameters import bind_params, param_array
 from relay.driver.program import GivenProgram, checked_params, given_program
 from relay.driver.progress import Progress
@@ -110,7 +110,8 @@ def compile_step(
     function = LossFunction(Objective(model, tuple(trained), buffers, loss, compared, dict(metrics or {})), precision)
 
     def compiled(module: IRModule, donate: tuple[str, ...]) -> Executable:
-        alone = RemoveUnusedFunctions(InlineSmallFunctions(ApplyTransformations(module)))  # nobody calls its parts
+        with compile_stages(module, target, opt_level=opt_level).context:
+            alone = RemoveUnusedFunctions(InlineSmallFunctions(ApplyTransformations(module)))  # nobody calls its parts
         return build(alone, target, opt_level=opt_level, progress=progress, donate=donate)
 
     return TrainingStep(step_program(function, optimizer, options), options, kept, compiled)

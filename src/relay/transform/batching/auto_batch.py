@@ -28,6 +28,11 @@ and a call decides by the values that it is given, before anything else is done 
 what it would gain, against the number of levels. Where no clause gains anything, the function stays as it is. Of a
 machine that nobody describes (no `Rates` in the context), levels are taken always.
 
+A function that is differentiated is batched before (`transform/gradients/derivatives.py`): levels are data like others,
+whose way back is by levels, too. What is kept are rows, a weight gets one product for each level, and gathers of rows
+become sums that are scattered. After differentiation its recursion gives data, and takes another cotangent at each
+call: that is no form of this pass.
+
 Only pure operators move, and a function whose control depends on tensors is refused (`batching` says why of each
 function). A function with one recursive call a clause (over lists) is batched only where it is mapped: alone, every
 level would have one instance. Floating point: ROUNDING (sums of a matrix product may be taken in another order).
@@ -46,20 +51,26 @@ from relay.transform.batching.generate import Batches, define_batches
 from relay.transform.batching.recursion import Recursion, recursions
 from relay.transform.batching.rows import Refusal
 from relay.transform.batching.sites import mapped, with_batches, with_single_root
-from relay.transform.framework.context import PassContext
+from relay.transform.framework.context import PassContext, Rates
 from relay.transform.framework.passes import module_pass
 
 
 @module_pass(level=3, floating_point=FloatingPointClass.ROUNDING)
 def AutoBatch(module: IRModule, context: PassContext) -> IRModule:
     """Batch what can be batched."""
+    return batched(module, context.layouts.dense_blocks, context.rates)
+
+
+def batched(module: IRModule, blocks: tuple[int, ...], rates: Rates | None) -> IRModule:
+    """A typed module with what can be batched. `blocks`: the widths of panels in which matrices that are given are
+    packed; none for matrices as they are. `rates`: those of the machine, for the choice."""
     definitions = Definitions.of(module)
     made: dict[GlobalVar, Batches] = {}
     wanted = mapped(module)
     for recursion in recursions(module):
         if isinstance(recursion, Refusal) or not (recursion.branches or recursion.name in wanted):
             continue
-        batches = define_batches(recursion, definitions, context.layouts.dense_blocks, context.rates)
+        batches = define_batches(recursion, definitions, blocks, rates)
         if isinstance(batches, Refusal):
             continue
         made[recursion.name] = batches

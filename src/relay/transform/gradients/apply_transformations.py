@@ -11,7 +11,9 @@ The function must be known where it is differentiated: a global one, one that is
 what another transformation gives. Where it is a parameter, functions are copied for what they are handed first
 (`SpecializeFunctions`). What a function takes from around it counts as constant. A function is finished before another
 differentiates it, inner calls before outer ones, so each derivative has perturbations of its own: they cannot be
-confused (Siskind and Pearlmutter, "Perturbation Confusion and Referential Transparency", 2005). Floating point: EXACT.
+confused (Siskind and Pearlmutter, "Perturbation Confusion and Referential Transparency", 2005). Recursion over
+data that is differentiated is batched by levels where AutoBatch runs, from `-O3`. Floating point: ROUNDING for that,
+else EXACT.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import cast
 
 from relay.analysis.call_graph import CallGraph, call_graph
 from relay.base.diagnostics import RelayError
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.infer.infer_type import infer_type
@@ -42,7 +45,7 @@ from relay.transform.gradients.handed_functions import with_functions_inside
 from relay.transform.gradients.own_pullbacks import with_own_pullback, without_own_pullbacks
 
 
-@module_pass(level=0)
+@module_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
 def ApplyTransformations(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Put derivatives in the places of `grad` and its kin; mark what `checkpoint` takes."""
     return without_own_pullbacks(with_derivatives(module))

@@ -5,7 +5,8 @@
             def @main(%x: float32, %d_x: float32) { ...; (%v0, %d_v0) }             forward mode
 
 A program is made first order before (closures become data, `Defunctionalization`); what is left of calls, data and
-choices is transposed by `relay.autodiff`. Floating point: EXACT, the value is computed as it was.
+choices is transposed by `relay.autodiff`. Where AutoBatch runs (`-O3`), recursion over data is batched by levels
+before. Floating point: EXACT but for that (ROUNDING), the value is computed as it was.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from relay.ir.operator import Operator
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import body_nodes
 from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, ITS_COTANGENT, JVP, LINEARIZE, VJP
+from relay.transform.batching import AutoBatch, batched
+from relay.transform.framework.context import PassContext
 from relay.transform.functions.defunctionalize import Defunctionalization
 from relay.transform.functions.inline_small_functions import lone_calls_in_place
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
@@ -40,9 +43,18 @@ def _lone_calls_in_place(module: IRModule) -> IRModule:
     return lone_calls_in_place(module, {node for each in with_own for node in each if isinstance(node, GlobalVar)})
 
 
+def _by_levels(module: IRModule) -> IRModule:
+    """Recursive functions by levels, where AutoBatch runs: they are differentiated as such, so the way back is by
+    levels, too, and a weight gets one product for each level. Matrices stay as they are: nothing goes back through
+    panels."""
+    context = PassContext.current()
+    runs = context.runs(AutoBatch.name, AutoBatch.level)
+    return infer_type(batched(module, (), context.rates)) if runs else module
+
+
 _TO_FIRST_ORDER = (
-    RemoveUnusedFunctions, SpecializeFunctions, ToANormalForm, LiftCalledFunctions, Monomorphize, Defunctionalization,
-    _lone_calls_in_place,
+    RemoveUnusedFunctions, _by_levels, SpecializeFunctions, ToANormalForm, LiftCalledFunctions, Monomorphize,
+    Defunctionalization, _lone_calls_in_place,
 )  # fmt: skip
 """Functions handed to known functions are put in there; inner functions that are called, once all have names, become
 global; closures that are left become data. What is called in one place only is differentiated there, where nothing
