@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+import relay
 from relay.frontend.onnx import from_onnx
 from tests.frontend.onnx_cases import Array, Case, floats, graph_of
 from tests.frontend.running import run_relay
@@ -67,6 +68,28 @@ def test_multinomial_draws_classes_by_their_shares() -> None:
     assert (found.shape, found.dtype) == ((1, MANY), np.int32)
     counted = np.bincount(found[0], minlength=4) / MANY
     np.testing.assert_allclose(counted, shares[0], atol=5 * 0.5 / np.sqrt(MANY))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_dropout_keeps_a_share_in_training(known: bool) -> None:
+    """What is kept is scaled to make up for the rest. Whether it trains, and the share, may be known or the run's."""
+    x = floats(100, MANY // 100, low=1.0)
+    inputs = (x, np.float32(0.3) * np.ones((), np.float32), np.ones((), bool))
+    case = Case("Dropout", inputs, {"seed": 7}, (1, 2) if known else (), outputs=2)
+    module, params = from_onnx(case.model())
+    feeds = {**case.feeds(), **params}
+    y, mask = run_relay(module, feeds)
+    assert (y.dtype, mask.dtype) == (np.float32, bool)
+    assert abs(mask.mean() - 0.7) < 5 * np.sqrt(0.21 / MANY)
+    np.testing.assert_allclose(y, np.where(mask, x / np.float32(0.7), 0), rtol=1e-6)
+    again, _ = relay.build(module)(**feeds)
+    np.testing.assert_allclose(again, y, rtol=1e-6)
+    other, _ = from_onnx(Case("Dropout", inputs, {"seed": 8}, (1, 2) if known else ()).model())
+    assert not np.array_equal(run_relay(other, feeds)[0], y)
+    if not known:
+        at_inference, all_kept = run_relay(module, {**feeds, "in2": np.zeros((), bool)})
+        np.testing.assert_array_equal(at_inference, x)
+        assert all_kept.all()
 
 
 def test_nodes_and_seeds_draw_numbers_of_their_own() -> None:

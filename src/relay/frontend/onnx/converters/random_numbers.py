@@ -1,4 +1,4 @@
-"""Random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial.
+"""Random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial, Dropout.
 
 A run of ONNX may draw other numbers each time. Here programs are functions: a node draws by a key of its own, made of
 its seed, or without one of its name, so that it gives the same numbers each time and others than other nodes.
@@ -17,11 +17,13 @@ from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.weights import ELEMENT_TYPES
 from relay.frontend.shared.formulas.normalizing import as_dtype
 from relay.frontend.shared.node import Result, converter
-from relay.ir.expr import Expr
+from relay.ir.expr import Expr, const
 from relay.ir.types import ANY
 from relay.ops.creation import random
-from relay.ops.elementwise.comparison import less
+from relay.ops.creation.create import full
+from relay.ops.elementwise.comparison import greater_equal, less, where
 from relay.ops.elementwise.convert import cast
+from relay.ops.elementwise.elementwise_binary import divide, multiply, subtract
 from relay.ops.elementwise.elementwise_unary import exp
 
 Draw = Callable[[OnnxNode, Expr, "tuple[IntExpr, ...]", DType], Expr]
@@ -76,6 +78,24 @@ def _multinomial(node: OnnxNode) -> Result:
     return cast(drawn, _dtype(node, DType.INT32))
 
 
+def _dropout(node: OnnxNode) -> Result:
+    """In training a share of the elements becomes 0 and the rest makes up for it (Srivastava et al. 2014); at inference
+    all are kept. The second output says which are."""
+    value, training = node.value(0), node.optional_value(2)
+    if training is None or (training.known is not None and not training.known.any()):
+        mask = full(const(True), value.shape, DType.BOOL) if node.output_count > 1 else None
+        return (value, mask)
+    if ANY in value.shape:
+        node.unsupported(f"in training mode of {value.type}")
+    share = const(0.5, DType.FLOAT32) if node.optional_value(1) is None else as_dtype(node.expr(1), DType.FLOAT32)
+    if training.known is None:
+        share = where(training.expr, share, const(0, DType.FLOAT32))
+    fractions: Any = random.uniform(_key(node), value.shape, DType.FLOAT32)[1]
+    kept = greater_equal(fractions, share)
+    scale = as_dtype(divide(const(1, DType.FLOAT32), subtract(const(1, DType.FLOAT32), share)), value.dtype)
+    return (where(kept, multiply(value.expr, scale), const(0, value.dtype)), kept)
+
+
 RANDOM: tuple[Converter, ...] = (
     converter("RandomUniform", _of_shape(_uniform), "dtype", "high", "low", "seed", "shape"),
     converter("RandomNormal", _of_shape(_normal), "dtype", "mean", "scale", "seed", "shape"),
@@ -83,4 +103,5 @@ RANDOM: tuple[Converter, ...] = (
     converter("RandomNormalLike", _like(_normal), "dtype", "mean", "scale", "seed"),
     converter("Bernoulli", _bernoulli, "dtype", "seed"),
     converter("Multinomial", _multinomial, "dtype", "sample_size", "seed"),
+    converter("Dropout", _dropout, "seed"),
 )

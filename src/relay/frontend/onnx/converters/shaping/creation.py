@@ -1,4 +1,4 @@
-"""Tensors out of nothing, and operators that do nothing at inference: Constant, Range, Trilu, Dropout, …."""
+"""Tensors out of nothing, and operators that do nothing at inference: Constant, Range, Trilu, …."""
 
 from __future__ import annotations
 
@@ -103,16 +103,6 @@ def _eye_like(node: OnnxNode) -> Result:
     return cast(on_diagonal((value, 0), (value, 1), node.int("k")), dtype)
 
 
-def _dropout(node: OnnxNode) -> Result:
-    """At inference nothing is dropped: the mask is all true."""
-    if node.optional_value(2) is not None and bool(node.scalar(2, "training_mode")):
-        node.unsupported("in training mode")
-    value = node.value(0)
-    if node.output_count < 2:
-        return (value, None)
-    return (value, create.full(const(True), value.shape, DType.BOOL))
-
-
 def _size(node: OnnxNode) -> Result:
     known = array_of((product(node.value(0).shape),))
     return create.ndarray_size(node.expr(), DType.INT64) if known is None else known.reshape(())
@@ -126,7 +116,6 @@ CREATION: tuple[Converter, ...] = (
     converter("Range", _range),
     converter("Trilu", _trilu, "upper"),
     converter("EyeLike", _eye_like, "dtype", "k"),
-    converter("Dropout", _dropout, "seed"),
     converter("Identity", lambda node: node.item(0)),
     converter("Size", _size),
 )
