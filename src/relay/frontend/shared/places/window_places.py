@@ -8,18 +8,28 @@ import numpy as np
 
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
+from relay.frontend.shared.formulas.triangles import extent, positions
 from relay.frontend.shared.places.computed_axes import LONG, shape_of_value
 from relay.frontend.shared.places.resampling import steps
 from relay.frontend.shared.value import Value
 from relay.ir.expr import Expr, const
 from relay.ops.creation.create import zeros
-from relay.ops.elementwise.comparison import where
+from relay.ops.elementwise.comparison import greater_equal, less_equal, where
 from relay.ops.elementwise.convert import cast
-from relay.ops.elementwise.elementwise_binary import add, multiply
+from relay.ops.elementwise.elementwise_binary import (
+    add,
+    floor_divide,
+    floor_mod,
+    logical_and,
+    maximum,
+    minimum,
+    multiply,
+    subtract,
+)
 from relay.ops.framework.dimensions import product
 from relay.ops.indexing.index import take
 from relay.ops.indexing.scatter import scatter_elements
-from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.shape import expand_dims, reshape
 from relay.ops.manipulation.slice import strided_slice
 from relay.ops.manipulation.transpose import transpose
 from relay.ops.reduction import reduce
@@ -29,57 +39,54 @@ from relay.te.reducers import lowest
 
 @frozen
 class Windows:
-    """`counts[axis]` windows of `taps[axis]` elements along each spatial axis; `before` is what is padded in front."""
+    """`taps[axis]` elements along each spatial axis; `before` is what is padded in front."""
 
-    counts: tuple[int, ...]
     taps: tuple[int, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     before: tuple[int, ...]
 
-    def places(self, axis: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-        """[windows, taps]; outside of the data where padding is."""
-        window = np.arange(self.counts[axis], dtype=np.int64) * self.strides[axis] - self.before[axis]
-        return window[:, None] + np.arange(self.taps[axis]) * self.dilations[axis]
+    def starts(self, pooled: Value, axis: int) -> Expr:
+        """Where each window of an axis of pooled[batch, channels, ..] begins, below 0 in padding: int64[windows]."""
+        places = multiply(positions((pooled, axis + 2)), const(self.strides[axis], LONG))
+        return subtract(places, const(self.before[axis], LONG))
 
 
-def places_of_maxima(data: Value, extents: Sequence[int], windows: Windows, *, column_major: bool = False) -> Expr:
-    """x[batch, channels, ..] → int64[batch, channels, ..]: the place of the largest element of each window in its
-    image, counted row by row (or column by column); of equal ones the first."""
-    axes = range(len(extents))
-    gathered: Expr = data.expr
+def places_of_maxima(data: Value, pooled: Value, windows: Windows, *, column_major: bool = False) -> Expr:
+    """x[batch, channels, ..] and its maxima[batch, channels, ..] → int64[batch, channels, ..]: the place of the largest
+    element of each window in its image, counted row by row (or column by column); of equal ones the first."""
+    rank = data.rank - 2
+    gathered, inside = data.expr, const(True)
+    for axis in reversed(range(rank)):
+        steps_of_taps = const(np.arange(windows.taps[axis]) * windows.dilations[axis])
+        places = add(expand_dims(windows.starts(pooled, axis), 1), steps_of_taps)  # [windows, taps]
+        last = subtract(extent((data, axis + 2)), const(1, LONG))
+        kept = logical_and(greater_equal(places, const(0, LONG)), less_equal(places, last))
+        gathered = take(gathered, minimum(maximum(places, const(0, LONG)), last), axis=axis + 2)
+        shape: list[IntExpr] = [1] * (2 * rank)
+        shape[axis], shape[rank + axis] = pooled.shape[axis + 2], windows.taps[axis]
+        inside = logical_and(inside, reshape(kept, shape, allowzero=True))
+    order = (0, 1, *(2 + 2 * axis for axis in range(rank)), *(3 + 2 * axis for axis in range(rank)))
+    taken = where(inside, transpose(gathered, order), const(lowest(data.dtype), data.dtype))
+    rows = reshape(taken, (*pooled.shape, product(windows.taps)), allowzero=True)
+    best = cast(argmax(rows, data.rank), LONG)
+    return _place_in_image(data, pooled, windows, best, column_major=column_major)
+
+
+def _place_in_image(data: Value, pooled: Value, windows: Windows, best: Expr, *, column_major: bool) -> Expr:
+    """Where in its image the tap `best`, counted row by row, of each window lies."""
+    axes = range(data.rank - 2)
+    place = dict[int, Expr]()
     for axis in reversed(axes):
-        places = np.clip(windows.places(axis), 0, extents[axis] - 1)
-        gathered = take(gathered, const(places), axis=axis + 2)
-    order = (0, 1, *(2 + 2 * axis for axis in axes), *(3 + 2 * axis for axis in axes))
-    taps = product(windows.taps)
-    rows = reshape(transpose(gathered, order), (*data.shape[:2], *windows.counts, taps), allowzero=True)
-    inside, flat = _flat_places(extents, windows, column_major)
-    candidates = where(const(inside), rows, const(lowest(data.dtype), data.dtype))
-    best = cast(argmax(candidates, len(extents) + 2), LONG)
-    # The place of a tap follows from that of its window: one lookup in a table [windows, taps].
-    table, count = const(flat.reshape(-1)), int(np.prod(windows.counts))
-    first = np.arange(count, dtype=np.int64).reshape(windows.counts) * int(np.prod(windows.taps))
-    return take(table, add(best, const(first)), axis=0)
-
-
-def _flat_places(
-    extents: Sequence[int], windows: Windows, column_major: bool
-) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.bool_]], np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
-    """`(which taps lie inside, where in the image)`, both [.. windows, taps]."""
-    rank = len(extents)
-    weights = np.cumprod([1, *(extents[:-1] if column_major else tuple(reversed(extents))[:-1])])
-    by_axis = weights if column_major else weights[::-1]
-    inside = np.ones((1,) * (2 * rank), bool)
-    flat = np.zeros((1,) * (2 * rank), np.int64)
-    for axis in range(rank):
-        shape = [1] * (2 * rank)
-        shape[axis], shape[rank + axis] = windows.counts[axis], windows.taps[axis]
-        places = windows.places(axis).reshape(shape)
-        inside = inside & (places >= 0) & (places < extents[axis])
-        flat = flat + places * by_axis[axis]
-    whole = (*windows.counts, int(np.prod(windows.taps)))
-    return inside.reshape(whole), np.where(inside, flat, 0).reshape(whole)
+        tap = floor_mod(best, const(windows.taps[axis], LONG))
+        best = floor_divide(best, const(windows.taps[axis], LONG))
+        start = expand_dims(windows.starts(pooled, axis), 1, len(axes) - 1 - axis)
+        place[axis] = add(start, multiply(tap, const(windows.dilations[axis], LONG)))
+    first, *others = reversed(axes) if column_major else axes
+    flat = place[first]
+    for axis in others:
+        flat = add(multiply(flat, extent((data, axis + 2))), place[axis])
+    return flat
 
 
 def image_starts(data: Value) -> Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from relay.frontend.shared.node import Result
 from relay.frontend.shared.places.computed_axes import LONG, numbers
 from relay.frontend.shared.places.folding import put_together
@@ -58,21 +60,20 @@ def _affine_grid(node: TorchNode) -> Result:
     return total
 
 
-def places_of_pool(
-    node: TorchNode, spatial: int, window: dict[str, tuple[int, ...]], dilation: tuple[int, ...]
-) -> Expr:
+def places_of_pool(node: TorchNode, pooled: Expr, window: Mapping[str, tuple[int, ...]]) -> Expr:
     """Where the maxima of a pooling are, in each image."""
-    value = node.value(0)
-    alone = value.rank == spatial + 1
-    shape = (1, *value.shape) if alone else value.shape
-    extents = [extent for extent in shape[2:] if isinstance(extent, int)]
-    counts = [extent for extent in node.shape[-spatial:] if isinstance(extent, int)]
-    if len(extents) < spatial or len(counts) < spatial:
-        node.unsupported(f"with places of {value.type}")
-    data = Value("", reshape(value.expr, shape, allowzero=True), TensorType(shape, value.dtype)) if alone else value
-    windows = Windows(tuple(counts), window["pool_size"], window["strides"], dilation, window["padding"][:spatial])
-    places = places_of_maxima(data, extents, windows)
-    return reshape(places, node.shape, allowzero=True) if alone else places
+    spatial = len(window["pool_size"])
+    x, y = _as_images(node.value(0), spatial), _as_images(Value("", pooled, node.type_of(pooled)), spatial)
+    windows = Windows(window["pool_size"], window["strides"], window["dilation"], window["padding"][:spatial])
+    return reshape(places_of_maxima(x, y, windows), node.shape, allowzero=True)
+
+
+def _as_images(value: Value, spatial: int) -> Value:
+    """With a batch of one, if there is none."""
+    if value.rank > spatial + 1:
+        return value
+    shape = (1, *value.shape)
+    return Value("", reshape(value.expr, shape, allowzero=True), TensorType(shape, value.dtype))
 
 
 def _max_unpool(spatial: int, node: TorchNode) -> Result:
@@ -89,12 +90,9 @@ def _max_unpool(spatial: int, node: TorchNode) -> Result:
 
 def _col2im(node: TorchNode) -> Result:
     value, size, kernel = node.value(0), node.per_axis("output_size", 2), node.per_axis("kernel_size", 2)
-    alone = value.rank == 2
-    shape = (1, *value.shape) if alone else value.shape
-    columns = Value("", reshape(value.expr, shape, allowzero=True), TensorType(shape, value.dtype)) if alone else value
     result = put_together(
-        columns, numbers(*size), numbers(*kernel), 2, node.per_axis("stride", 2), node.per_axis("dilation", 2),
-        node.per_axis("padding", 2) * 2,
+        _as_images(value, 1), numbers(*size), numbers(*kernel), 2, node.per_axis("stride", 2),
+        node.per_axis("dilation", 2), node.per_axis("padding", 2) * 2,
     )  # fmt: skip
     return reshape(result, node.shape, allowzero=True)
 

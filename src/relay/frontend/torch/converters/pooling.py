@@ -51,10 +51,11 @@ def _maximum(spatial: int) -> Callable[[TorchNode], Expr]:
 
 def _maximum_with_places(spatial: int) -> Callable[[TorchNode], Result]:
     def convert(node: TorchNode) -> Result:
+        pooled = _maximum(spatial)(node)
         if node.output_count < 2:
-            return (_maximum(spatial)(node), None)
+            return (pooled, None)
         dilation = node.per_axis("dilation", spatial, (1,))
-        return (_maximum(spatial)(node), places_of_pool(node, spatial, _window(node, spatial), dilation))
+        return (pooled, places_of_pool(node, pooled, {**_window(node, spatial), "dilation": dilation}))
 
     return convert
 

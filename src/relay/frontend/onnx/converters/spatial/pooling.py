@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from relay.frontend.onnx.converters.spatial.windows import Window, positive, read_window
@@ -12,6 +13,7 @@ from relay.frontend.shared.node import Result, converter
 from relay.frontend.shared.places.computed_axes import LONG, entries
 from relay.frontend.shared.places.folding import put_together
 from relay.frontend.shared.places.window_places import Windows, image_starts, places_of_maxima, put_back
+from relay.frontend.shared.value import Value
 from relay.ir.expr import Call, Expr, const
 from relay.ops import dyn
 from relay.ops.creation.create import shape_of
@@ -30,28 +32,24 @@ _MEANS = {1: pool.avg_pool1d, 2: pool.avg_pool2d, 3: pool.avg_pool3d}
 """By the number of spatial axes."""
 
 
-def _window(node: OnnxNode) -> Window:
-    return read_window(node, node.ints("kernel_shape"))
+def _window(node: OnnxNode) -> tuple[tuple[int, ...], Window]:
+    """The extents of the kernel, and the rest."""
+    kernel = node.ints("kernel_shape")
+    return kernel, read_window(node, kernel)
 
 
 def _max_pool(node: OnnxNode) -> Result:
     """The second output says where in x, counted over all its elements, each largest element is."""
-    window, value = _window(node), node.value(0)
-    result = _MAXIMA[len(window.kernel)](
-        node.expr(), pool_size=window.kernel, strides=window.strides, dilation=window.dilations,
+    (kernel, window), value = _window(node), node.value(0)
+    result = _MAXIMA[len(kernel)](
+        node.expr(), pool_size=kernel, strides=window.strides, dilation=window.dilations,
         padding=window.padding, ceil_mode=bool(node.int("ceil_mode", 0)),
     )  # fmt: skip
     if node.output_count < 2:
         return (result, None)
-    extents = [extent for extent in value.shape[2:] if isinstance(extent, int)]
-    type_ = result.checked_type
-    counts = [each for each in getattr(type_, "shape", ())[2:] if isinstance(each, int)]
-    if len(extents) < len(window.kernel) or len(counts) < len(extents):
-        node.unsupported(f"with indices of {value.type}")
-    windows = Windows(
-        tuple(counts), window.kernel, window.strides, window.dilations, window.padding[: len(window.kernel)]
-    )
-    places = places_of_maxima(value, extents, windows, column_major=bool(node.int("storage_order")))
+    windows = Windows(kernel, window.strides, window.dilations, window.padding[: len(kernel)])
+    pooled = Value("", result, node.type_of(result))
+    places = places_of_maxima(value, pooled, windows, column_major=bool(node.int("storage_order")))
     return (result, add(places, image_starts(value)))
 
 
@@ -89,26 +87,25 @@ def _col2im(node: OnnxNode) -> Result:
     return put_together(node.value(0), image, block, axes, strides, dilations, pads)
 
 
-def _average(node: OnnxNode, x: Expr, window: Window, count_include_pad: bool) -> Call:
-    return _MEANS[len(window.kernel)](
-        x, pool_size=window.kernel, strides=window.strides, dilation=window.dilations, padding=window.padding,
+def _average(node: OnnxNode, x: Expr, count_include_pad: bool) -> Call:
+    kernel, window = _window(node)
+    return _MEANS[len(kernel)](
+        x, pool_size=kernel, strides=window.strides, dilation=window.dilations, padding=window.padding,
         ceil_mode=bool(node.int("ceil_mode", 0)), count_include_pad=count_include_pad,
     )  # fmt: skip
 
 
 def _average_pool(node: OnnxNode) -> Result:
-    return _average(node, node.expr(), _window(node), bool(node.int("count_include_pad")))
+    return _average(node, node.expr(), bool(node.int("count_include_pad")))
 
 
 def _lp_pool(node: OnnxNode) -> Result:
     """(Σ |x|^p)^(1/p) over each window: a mean, times the size of the window."""
     if node.int("ceil_mode", 0):
         node.unsupported("with ceil_mode")
-    window, dtype, p = _window(node), node.value(0).dtype, node.int("p")
-    size = 1
-    for extent in window.kernel:
-        size *= extent
-    total = multiply(_average(node, _power(node.expr(), p, dtype), window, True), const(size, dtype))
+    dtype, p = node.value(0).dtype, node.int("p")
+    size = prod(node.ints("kernel_shape"))
+    total = multiply(_average(node, _power(node.expr(), p, dtype), True), const(size, dtype))
     return _root(total, p, dtype)
 
 

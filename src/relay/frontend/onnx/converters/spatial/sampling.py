@@ -5,6 +5,7 @@ from __future__ import annotations
 from relay.frontend.onnx.converters.spatial.windows import read_window
 from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.shared.formulas.normalizing import as_dtype
+from relay.frontend.shared.formulas.triangles import positions
 from relay.frontend.shared.node import Result, converter
 from relay.frontend.shared.places.computed_axes import LONG, entries
 from relay.frontend.shared.places.resampling import Sampling, steps
@@ -12,12 +13,13 @@ from relay.frontend.shared.places.sampling import extent_of, from_unit, sampled,
 from relay.frontend.shared.places.told import with_extents
 from relay.frontend.shared.value import Value
 from relay.ir.expr import Expr, const
-from relay.ir.types import TensorType
+from relay.ir.types import ANY, TensorType
 from relay.ops.elementwise.activation import bias_add
 from relay.ops.elementwise.comparison import greater_equal, less, less_equal, where
 from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import add, divide, logical_and, maximum, multiply, subtract
 from relay.ops.elementwise.elementwise_unary import ceil
+from relay.ops.framework.dimensions import product
 from relay.ops.indexing.check_indices import check_indices
 from relay.ops.indexing.index import take
 from relay.ops.manipulation.shape import expand_dims, reshape
@@ -140,28 +142,23 @@ def _shape(x: Expr) -> tuple[object, ...]:
 def _deform_conv(node: OnnxNode) -> Result:
     """A convolution whose taps lie elsewhere by offsets, with a factor each (Dai et al., 2017; Zhu et al., 2019)."""
     data, weight, offset, mask = node.value(0), node.value(1), node.value(2), node.optional_value(4)
-    shape, kernel = data.shape, weight.shape[2:]
-    fixed = (*shape, *weight.shape, *offset.shape)
-    if data.rank != 4 or weight.rank != 4 or not all(isinstance(extent, int) for extent in fixed):
+    if data.rank != 4 or weight.rank != 4 or ANY in (*data.shape, *weight.shape, *offset.shape):
         node.unsupported(f"of {data.type} with a weight of type {weight.type} and offsets of type {offset.type}")
-    batch, channels, height, width = (int(extent) for extent in shape if isinstance(extent, int))
-    rows, columns = (extent for extent in kernel if isinstance(extent, int))
-    window = read_window(node, (rows, columns))
-    groups, offset_groups, taps = node.int("group"), node.int("offset_group"), rows * columns
-    out_rows, out_columns = offset.shape[2:]
-    if channels % offset_groups or channels % groups or offset.shape[1] != offset_groups * taps * 2:
-        node.unsupported(f"with {offset_groups} groups of offsets of type {offset.type}")
-    dtype, outer = data.dtype, batch * offset_groups
-    moved = reshape(offset.expr, (outer, taps, 2, out_rows, out_columns), allowzero=True)
+    batch, channels, height, width = data.shape
+    kernel, outer_extents = weight.shape[2:], offset.shape[2:]
+    window = read_window(node, kernel)
+    groups, offset_groups, taps = node.int("group"), node.int("offset_group"), product(kernel)
+    for count, of in ((channels, offset_groups), (channels, groups), (offset.shape[1], offset_groups * 2)):
+        if isinstance(count, int) and count % of:
+            node.unsupported(f"with {offset_groups} groups of offsets of type {offset.type}")
+    dtype, outer, area = data.dtype, batch * offset_groups, product(outer_extents)
+    moved = reshape(offset.expr, (outer, taps, 2, *outer_extents), allowzero=True)
 
     def place(axis: int) -> Expr:
-        at = cast(steps((rows, columns)[axis]), dtype)
-        tap = multiply(at, const(window.dilations[axis], dtype))
-        grid = expand_dims(tap, 1) if axis == 0 else tap
-        tap = expand_dims(reshape(broadcast_to(grid, (rows, columns)), (taps,)), 1, 2)  # [taps, 1, 1]
-        count = (out_rows, out_columns)[axis]
-        assert isinstance(count, int)
-        start = multiply(cast(steps(count), dtype), const(window.strides[axis], dtype))
+        tap = multiply(cast(positions((weight, axis + 2)), dtype), const(window.dilations[axis], dtype))
+        grid = broadcast_to(expand_dims(tap, 1) if axis == 0 else tap, kernel)
+        tap = expand_dims(reshape(grid, (taps,), allowzero=True), 1, 2)  # [taps, 1, 1]
+        start = multiply(cast(positions((offset, axis + 2)), dtype), const(window.strides[axis], dtype))
         start = subtract(expand_dims(start, 1) if axis == 0 else start, const(window.padding[axis], dtype))
         return add(take(moved, const(axis, LONG), axis=2), add(tap, start))  # [outer, taps, out rows, out columns]
 
@@ -169,15 +166,13 @@ def _deform_conv(node: OnnxNode) -> Result:
     parts = Value("", reshape(data.expr, grouped, allowzero=True), TensorType(grouped, dtype))
     found = sampled(parts, (place(0), place(1)), Sampling("linear"), "zeros", align_corners=True)
     if mask is not None:
-        found = multiply(found, reshape(mask.expr, (outer, 1, taps, out_rows, out_columns), allowzero=True))
-    size, outputs = out_rows * out_columns, weight.shape[0]
-    assert isinstance(outputs, int)
-    columns_ = reshape(found, (batch * groups, channels // groups * taps, size), allowzero=True)
-    weights = reshape(weight.expr, (1, groups, outputs // groups, channels // groups * taps), allowzero=True)
-    weights = broadcast_to(weights, (batch, groups, outputs // groups, channels // groups * taps))
-    weights = reshape(weights, (batch * groups, outputs // groups, channels // groups * taps), allowzero=True)
-    product = batch_matmul(weights, columns_, transpose_b=False)
-    result = reshape(product, (batch, outputs, out_rows, out_columns), allowzero=True)
+        found = multiply(found, reshape(mask.expr, (outer, 1, taps, *outer_extents), allowzero=True))
+    of_group = (weight.shape[0] // groups, channels // groups * taps)
+    columns = reshape(found, (batch * groups, of_group[1], area), allowzero=True)
+    weights = broadcast_to(reshape(weight.expr, (1, groups, *of_group), allowzero=True), (batch, groups, *of_group))
+    weights = reshape(weights, (batch * groups, *of_group), allowzero=True)
+    result = batch_matmul(weights, columns, transpose_b=False)
+    result = reshape(result, (batch, weight.shape[0], *outer_extents), allowzero=True)
     bias = node.optional_value(3)
     return result if bias is None else bias_add(result, bias.expr, axis=1)
 

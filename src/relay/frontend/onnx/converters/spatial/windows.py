@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.frontend.onnx.node import OnnxNode
 from relay.frontend.shared.places.windows import same_total, split_padding
@@ -13,13 +14,12 @@ from relay.frontend.shared.places.windows import same_total, split_padding
 class Window:
     """`padding` has what comes before each axis, then what comes after each, in elements."""
 
-    kernel: tuple[int, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     padding: tuple[int, ...]
 
 
-def read_window(node: OnnxNode, kernel: Sequence[int]) -> Window:
+def read_window(node: OnnxNode, kernel: Sequence[IntExpr]) -> Window:
     """The window attributes of a node, defaults filled in; `auto_pad` is worked out for the extents of input 0."""
     spatial = node.value(0).rank - 2
     if spatial not in (1, 2, 3) or len(kernel) != spatial:
@@ -29,9 +29,9 @@ def read_window(node: OnnxNode, kernel: Sequence[int]) -> Window:
     ones = (1,) * spatial
     strides = positive(node, "strides", ones)
     dilations = positive(node, "dilations", ones)
-    if any(extent < 1 for extent in kernel):
+    if any(isinstance(extent, int) and extent < 1 for extent in kernel):
         node.unsupported(f"with a kernel of {tuple(kernel)}")
-    return Window(tuple(kernel), strides, dilations, _padding(node, tuple(kernel), strides, dilations))
+    return Window(strides, dilations, _padding(node, kernel, strides, dilations))
 
 
 def positive(node: OnnxNode, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -43,12 +43,15 @@ def positive(node: OnnxNode, name: str, default: tuple[int, ...]) -> tuple[int, 
 
 
 def _padding(
-    node: OnnxNode, kernel: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]
+    node: OnnxNode, kernel: Sequence[IntExpr], strides: tuple[int, ...], dilations: tuple[int, ...]
 ) -> tuple[int, ...]:
     none = (0,) * (2 * len(kernel))
     mode = node.text("auto_pad", "NOTSET")
     if mode in ("SAME_UPPER", "SAME_LOWER"):
-        spans = [(extent - 1) * dilation + 1 for extent, dilation in zip(kernel, dilations, strict=True)]
+        known = [extent for extent in kernel if isinstance(extent, int)]
+        if len(known) < len(kernel):
+            node.unsupported("with auto_pad for a kernel of symbolic extents")
+        spans = [(extent - 1) * dilation + 1 for extent, dilation in zip(known, dilations, strict=True)]
         totals = [_same_total(node, axis, spans[axis], strides[axis]) for axis in range(len(kernel))]
         return split_padding(totals, upper=mode == "SAME_UPPER")
     if mode not in ("NOTSET", "VALID"):

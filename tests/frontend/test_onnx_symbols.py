@@ -1,0 +1,42 @@
+"""Operators with a symbol for each extent of each input, which others take when they are given: convolutions whose
+weights are inputs, windows over images of any size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relay
+from relay.frontend.onnx import from_onnx
+from tests.frontend.onnx_cases import Case, floats
+from tests.frontend.running import assert_close, run_onnx_reference, run_relay
+
+_IMAGE, _ROW = floats(2, 4, 7, 6), floats(2, 4, 9)
+_BYTES = np.random.default_rng(0).integers(0, 255, (1, 4, 7, 6)).astype(np.uint8)
+_SMALL = np.random.default_rng(1).integers(0, 255, (6, 4, 3, 2)).astype(np.uint8)
+_OFFSETS = floats(2, 2 * 3 * 2 * 2, 5, 5, seed=2)
+_POOLED = {"kernel_shape": [3, 2], "strides": [2, 2], "pads": [1, 0, 1, 1], "dilations": [1, 2]}
+
+CASES = (
+    Case("Conv", (_IMAGE, floats(6, 4, 3, 2, seed=1)), {"strides": [2, 1], "pads": [1, 0, 1, 1], "dilations": [1, 2]}),
+    Case("Conv", (_ROW, floats(6, 4, 3, seed=1), floats(6, seed=2)), {"pads": [1, 1]}, name="over rows"),
+    Case("ConvTranspose", (_IMAGE, floats(4, 3, 3, 2, seed=1)), {"strides": [2, 1], "pads": [1, 0, 1, 0]}),
+    Case("ConvTranspose", (_IMAGE, floats(4, 3, 3, 3, seed=1)), {"strides": [2, 2], "kernel_shape": [3, 3],
+         "auto_pad": "SAME_UPPER"}),
+    Case("ConvInteger", (_BYTES, _SMALL), {"strides": [2, 1]}),
+    Case("DeformConv", (_IMAGE, floats(6, 4, 3, 2, seed=1), _OFFSETS), {"offset_group": 2}, opset=19),
+    Case("MaxPool", (_IMAGE,), _POOLED, outputs=2),
+    Case("MaxPool", (_IMAGE,), {**_POOLED, "storage_order": 1}, outputs=2),
+    Case("MaxPool", (_ROW,), {"kernel_shape": [3], "strides": [2]}, outputs=2, name="over rows"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_extents_that_the_run_knows(case: Case) -> None:
+    model, feeds = case.model(), case.feeds()
+    shape = {name: tuple(f"{name}_{axis}" for axis in range(array.ndim)) for name, array in feeds.items()}
+    module, _ = from_onnx(model, shape=shape)
+    expected = run_onnx_reference(model, feeds)
+    assert_close(run_relay(module, feeds), expected, 1e-5)
+    found = relay.build(module)(**feeds)
+    assert_close(list(found) if isinstance(found, (tuple, list)) else [found], expected, 1e-5)
