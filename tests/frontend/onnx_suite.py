@@ -126,6 +126,16 @@ def symbolic_shapes(case: SuiteCase) -> dict[str, tuple[int | str, ...]]:
     }
 
 
+def shapes_of_elements(case: SuiteCase) -> dict[str, tuple[str, ...]]:
+    """A symbol for each axis of the elements of lists of which the model does not say how many these have."""
+    given = zip(case.model.graph.input, case.data[0][0], strict=False)
+    return {
+        info.name: tuple(f"{info.name}_{axis}" for axis in range(np.ndim(items[0])))
+        for info, items in given
+        if isinstance(items, list) and items and not info.type.sequence_type.elem_type.tensor_type.HasField("shape")
+    }
+
+
 def _lists_of_an_axis(model: onnx.ModelProto) -> set[str]:
     opsets = {entry.domain: entry.version for entry in model.opset_import}
     nodes = [node for node in model.graph.node if onnx.defs.has(node.op_type, node.domain)]
@@ -141,7 +151,8 @@ def _lists_of_an_axis(model: onnx.ModelProto) -> set[str]:
 def run_case(case: SuiteCase, compiled: bool = True, symbolic: bool = False) -> Outcome:
     """What becomes of a case, as it is or with symbols for its extents."""
     try:
-        module, params = from_onnx(case.model, shape=symbolic_shapes(case) if symbolic else None)
+        shape = {**shapes_of_elements(case), **(symbolic_shapes(case) if symbolic else {})}
+        module, params = from_onnx(case.model, shape=shape)
         names = [parameter.name_hint for parameter in module["main"].params]
         run = relay.build(module) if compiled else None
         for inputs, expected in case.data:

@@ -142,6 +142,18 @@ def test_a_function_of_each_element(known: bool) -> None:
     check(model(nodes, [X, Y, tensor("row", 3), tensor("one", dtype=INT)], "all", "sizes"), feeds)
 
 
+def test_a_shape_is_that_of_the_elements_of_a_list() -> None:
+    """Where the model does not say how many axes they have."""
+    open_list = helper.make_tensor_sequence_value_info("s", FLOAT, None)
+    made = model([node("SequenceInsert", ["s", "x"], ["longer"])], [open_list, X], "longer")
+    with pytest.raises(RelayError, match="the input 's' has no shape of its elements"):
+        from_onnx(made)
+    module, _ = from_onnx(made, shape={"s": ("rows", 3)})
+    given = [floats(1, 3), floats(4, 3)]
+    for found in (relay.build(module)(given, FEEDS["x"]), evaluate(module, {"s": given, "x": FEEDS["x"]})):
+        assert_close(list(found), [*given, FEEDS["x"]], 0)
+
+
 def test_python_lists_come_in_and_go_out() -> None:
     made = model([node("SequenceInsert", ["s", "x"], ["longer"])], [sequence("s", "n", 3), X], "longer")
     module, _ = from_onnx(made)
