@@ -6,7 +6,7 @@ WORKERS ?= 2
 
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
-.PHONY: demo test check suite fuzz mutants bench dist clean
+.PHONY: demo test check suite fuzz mutants bench docs dist clean
 
 $(VENV)/.ready-run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +58,15 @@ mutants: $(VENV)/.ready-test  ## which small mistakes in arith, ir, infer and no
 
 bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, OpenVINO, PyTorch and JAX
 	$(BIN)/python -m benchmarks
+
+$(VENV)/.ready-docs: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
+
+docs: $(VENV)/.ready-docs  ## the documentation as pages in build/site, to be opened from there or served
+	$(BIN)/python -m mkdocs build --strict --quiet
+	@echo "build/site/index.html; with search: $(BIN)/python -m http.server --directory build/site"
 
 $(VENV)/.ready-dist: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

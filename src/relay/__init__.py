@@ -118,6 +118,7 @@ if typing.TYPE_CHECKING:
     from relay.runtime.verification import Verification
     from relay.text.printer import astext
     from relay.transform.framework.context import PassContext
+    from relay.ty import Any
 
 _MODULES = (
     "adt", "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "dynamo", "expr", "frontend", "image", "ir",

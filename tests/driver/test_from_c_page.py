@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="no C compiler")
 
 
 def blocks(language: str, name: str) -> list[str]:
-    return re.findall(rf"^```{language} {name}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return re.findall(rf'^```{language} title="{name}"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module", params=NAMES)

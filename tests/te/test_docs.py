@@ -20,13 +20,17 @@ checked when it is applied: a step that would change the result is refused, with
 ```python
 from relay import te
 from relay.tir.text.printer import print_primfunc
-s = te.ScheduleBuilder(outputs)              # records steps, and checks each at its line
-outer, inner = s.split("conv", "oc", factor=16)
-s.vectorize("conv", inner)
-print(te.print_loops(s.state))               # what has been done so far
-func = te.lower(outputs, inputs, s.steps)    # loops, as a tir.PrimFunc
-print(print_primfunc(func))                  # the loops, as below and as `relay show --stage tir` prints them
-text = te.print_steps(s.steps)               # one step a line; te.parse_steps reads it back
+
+x = te.placeholder((8, 64), "float32", "x")
+y = te.compute((8, 64), lambda i, j: te.maximum(x[i, j], 0.0), name="relu")
+
+s = te.ScheduleBuilder((y,))  # records steps, and checks each at its line
+outer, inner = s.split("relu", "j", factor=16)
+s.vectorize("relu", inner)
+print(te.print_loops(s.state))  # what has been done so far
+func = te.lower((y,), (x,), s.steps)  # loops, as a tir.PrimFunc
+print(print_primfunc(func))  # the loops, as below and as `relay show --stage tir` prints them
+text = te.print_steps(s.steps)  # one step a line; te.parse_steps reads it back
 ```
 
 Stages are named after their computes, loops after the parameters of the compute's function; `split` makes `i.outer`
