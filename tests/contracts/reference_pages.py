@@ -219,7 +219,7 @@ def _fields(kind: type) -> Iterator[str]:
 def _told(what: str, rows: list[tuple[str, str, str]], documentation: str) -> Iterator[str]:
     yield from (f"| {what} | type | default |", "|---|---|---|")
     for name, kind, default in rows:
-        yield f"| `{name}` | `{_cell(kind)}` | {f'`{_cell(default)}`' if default else ''} |"
+        yield f"| `{name}` | `{kind.replace(' | ', ' or ')}` | {f'`{_cell(default)}`' if default else ''} |"
     yield from ("", documentation.split(">>>")[0].strip(), "")
 
 
