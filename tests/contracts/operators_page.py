@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from relay import op
 from relay.base.dtypes import DType
 from relay.frontend import from_pytorch
 from relay.frontend.onnx import CONVERTERS as ONNX
@@ -19,13 +20,17 @@ from relay.frontend.onnx import from_onnx
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.node import results_of
 from relay.frontend.torch.table import CONVERTERS as TORCH
-from relay.ir.expr import Call, Expr, ExprBase, Op
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Call, Expr, ExprBase, Function, Op, Tuple, Var
+from relay.ir.module import IRModule
 from relay.ir.operator import Solved
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
+from relay.lower.kernels.group import make_group
 from relay.ops.framework.batch_rule import NoBatchRule
-from relay.ops.framework.record import NotDifferentiable, NotYetDifferentiable, OperatorRecord
+from relay.ops.framework.record import NoCompute, NotDifferentiable, NotYetDifferentiable, OperatorRecord
 from relay.ops.table import OPERATORS
+from relay.te.definitions import print_definitions
 from tests.frontend.onnx_computed_cases import REFERENCE_CASES
 from tests.frontend.onnx_operator_cases import CASES as ONNX_CASES
 from tests.frontend.torch.operator_families import FAMILIES, Operators
@@ -33,12 +38,15 @@ from tests.ops.test_operators import CASES, type_of
 
 HEAD = """# Operators
 
-Every operator of Relay: what it takes, whether it has a gradient, how calls of it are batched, and what of ONNX and
-of PyTorch comes in as it, alone or with others. The functions that make its calls tell its arguments
-(`help(relay.nn.conv2d)`).
+What each operator of Relay takes and computes, whether it has a gradient, how calls of it are batched, and which
+operators of ONNX and of PyTorch are imported as it, alone or together with others. `help(relay.nn.conv2d)` has all
+arguments.
 
-*types* are the element types that its first input may have. *gradient*: `yes`; `no`, for what is constant almost
-everywhere; `not yet`, where nobody has written it. *batch*: how `AutoBatch` runs many calls as one.
+- *Element types* are those that the first input may have.
+- *Gradient*: yes; no, where the result is constant almost everywhere; or not yet, where nobody has written it.
+- *Batch rule*: how `AutoBatch` and `relay.vmap` compute many calls as one.
+- The *formula* is the tensor expression of one call, in shapes of an example: `i0 < 3` is an index with its bound,
+  `sum[k < 7](…)` a sum over `k`.
 
 This page is written by a test from the records and from what the importers make of the models that their tests have:
 `UPDATE_GOLDEN=1 python -m pytest tests/contracts/test_operators_page.py`.
@@ -55,23 +63,26 @@ def page() -> str:
     with _watched(made):
         _import_onnx()
         _import_pytorch()
-    rows = [_row(record, made[record.name]) for _, record in sorted(OPERATORS.items())]
+    sections = [line for _, record in sorted(OPERATORS.items()) for line in _section(record, made[record.name])]
     return "\n".join([
         HEAD,
-        "| operator | what it does | types | gradient | batch | ONNX | PyTorch |",
-        "|---|---|---|---|---|---|---|",
-        *rows,
-        "",
-        *_taken("ONNX", sorted(ONNX), "Others come in as ONNX defines them by these, where it does."),
-        *_taken("PyTorch", sorted({_short(name) for name in TORCH}), "PyTorch takes others apart into these."),
+        *sections,
+        *_taken("ONNX", sorted(ONNX), "ONNX defines others by these; they are imported by that definition."),
+        *_taken("PyTorch", sorted({_short(name) for name in TORCH}), "PyTorch decomposes others into these."),
     ])  # fmt: skip
 
 
-def _row(record: OperatorRecord, names: set[str]) -> str:
-    onnx = sorted(name for name in names if name in ONNX)
-    aten = sorted({_short(name) for name in names if name in TORCH})
-    facts = (record.description, _types(record), _gradient(record), _batch(record))
-    return "| " + " | ".join((f"`{record.name}`", *facts, _list(onnx), _list(aten))) + " |"
+def _section(record: OperatorRecord, names: set[str]) -> Iterator[str]:
+    yield from (f"## {record.name}", "", record.description, "")
+    for name, said in zip(record.inputs, record.argument_docs, strict=True):
+        yield f"- `{name}`: {said}"
+    yield f"- *Element types*: {_types(record) or 'as its attributes say'}"
+    yield f"- *Gradient*: {_gradient(record)}"
+    yield f"- *Batch rule*: {_batch(record)}"
+    for source, found in (("ONNX", set(ONNX) & names), ("PyTorch", {_short(name) for name in names if name in TORCH})):
+        if found:
+            yield f"- *{source}*: {_list(sorted(found))}"
+    yield from ("", *_formula(record), "")
 
 
 def _taken(what: str, names: Sequence[str], more: str) -> list[str]:
@@ -99,6 +110,33 @@ def _gradient(record: OperatorRecord) -> str:
 
 def _batch(record: OperatorRecord) -> str:
     return f"no: {record.batch.reason}" if isinstance(record.batch, NoBatchRule) else type(record.batch).__name__
+
+
+# Formulas, of a case
+
+
+def _formula(record: OperatorRecord) -> Iterator[str]:
+    """What a call of the operator computes, in the shapes of the first of its test cases."""
+    if isinstance(record.compute, NoCompute):
+        yield f"It has no formula: {record.compute.reason}."
+        return
+    case = next(case for case in CASES if case.operator == record.name)
+    parameters: list[Var] = []
+    arguments = [
+        _argument(name, type_of(value), parameters) for name, value in zip(record.inputs, case.inputs, strict=False)
+    ]
+    call = Call(op.get(record.name), tuple(arguments), case.attributes)
+    function = Function(tuple(parameters), call, attrs={"Primitive": 1})
+    main = infer_type(IRModule.from_expr(function))["main"]
+    yield from ("```text", *print_definitions(make_group(main).outputs).splitlines(), "```")
+
+
+def _argument(name: str, type_: Type, parameters: list[Var]) -> Expr:
+    """A parameter of that type; for a tuple one for each field."""
+    if isinstance(type_, TupleType):
+        return Tuple(tuple(_argument(f"{name}{i}", field, parameters) for i, field in enumerate(type_.fields)))
+    parameters.append(Var(name, type_))
+    return parameters[-1]
 
 
 # Types, by asking the relation
