@@ -66,7 +66,7 @@ $(VENV)/.ready-docs: pyproject.toml
 
 docs: $(VENV)/.ready-docs  ## the documentation as pages in build/site, to be opened from there or served
 	$(BIN)/python -m mkdocs build --strict --quiet
-	@echo "build/site/index.html; with search: $(BIN)/python -m http.server --directory build/site"
+	@echo build/site/index.html
 
 $(VENV)/.ready-dist: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
