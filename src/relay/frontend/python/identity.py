@@ -10,7 +10,7 @@ import symtable
 import textwrap
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -116,10 +116,18 @@ def _names(text: str) -> set[str]:
     for node in ast.walk(ast.parse(text)):
         for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if isinstance(annotation, ast.expr):
-                found.update(_WORD.findall(ast.unparse(annotation)))
+                found.update(_words(annotation))
     tables = symtable.symtable(text, "<identity>", "exec").get_children()
     while tables:
         table = tables.pop()
         tables.extend(table.get_children())
         found.update(symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() or symbol.is_free())
     return found
+
+
+def _words(annotation: ast.expr) -> Iterator[str]:
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from _WORD.findall(node.value)
