@@ -7,7 +7,6 @@ as much again to warm up. The suite runs a slice of it.
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,7 +16,7 @@ import numpy as np
 
 import relay
 
-MOST_GROWTH_BYTES = 1 << 20
+MOST_GROWTH_BYTES, BETWEEN_COLLECTIONS = 1 << 20, 10
 DATA = np.linspace(-1, 1, 64, dtype=np.float32).reshape(4, 16)
 
 
@@ -42,22 +41,25 @@ def compile_and_drop() -> None:
 
 
 def growth_bytes(cycle: Callable[[], None], warm_up: int, count: int) -> int:
-    """How much more memory is resident after `count` cycles than before them."""
+    """How much more memory the process has after `count` cycles than before them."""
     _repeat(cycle, warm_up)
-    before = resident_bytes()
+    before = own_bytes()
     _repeat(cycle, count)
-    return resident_bytes() - before
+    return own_bytes() - before
 
 
-def resident_bytes() -> int:
-    """What of the process is in memory."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def own_bytes() -> int:
+    """What the process has written to, in memory or swapped out. Pages of files come and go as the system likes."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("RssAnon:", "VmSwap:")))
 
 
 def _repeat(cycle: Callable[[], None], count: int) -> None:
-    for _ in range(count):
+    """Compilations leave cycles of objects, which are memory until Python next looks for those: it is told to."""
+    for number in range(count):
         cycle()
+        if (number + 1) % BETWEEN_COLLECTIONS == 0:
+            gc.collect()
     gc.collect()
 
 
