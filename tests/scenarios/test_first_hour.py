@@ -1,7 +1,7 @@
 """The first hour of somebody with an idea: a Tree-LSTM, an operator and a pass, of what their pages show and no more.
 
 The first hours of others are pages: `pytorch_to_c.md` (from a model to a call from C) and `from_relay.md` (a program
-and a pass of the published Relay), which `tests/contracts/test_pages.py` and `tests/driver/test_published_names.py` run.
+and a pass of the published Relay); `tests/contracts/test_pages.py` and `tests/driver/test_published_names.py` run them.
 """
 
 from __future__ import annotations
