@@ -29,3 +29,15 @@ def test_a_convolution_that_has_the_layout_of_the_target_gets_a_packed_kernel(ke
     data = np.random.default_rng(1).standard_normal((1, 6, 5, 32), np.float32)
     expected = relay.create_executor("interpreter", mod=function).evaluate()(data)
     np.testing.assert_allclose(relay.build(function, opt_level=3)(data), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_convolution_of_few_channels_changes_with_one_beside_it() -> None:
+    """What both give is joined, and taken by a third, which alone would have stayed as it is."""
+    x = relay.var("x", shape=(1, 16, 4, 4))
+    both = [relay.nn.conv2d(x, relay.const(np.ones((count, 16, 1, 1), np.float32))) for count in (2, 4)]
+    last = relay.nn.conv2d(relay.concatenate(both, axis=1), relay.const(np.ones((2, 6, 1, 1), np.float32)))
+    with relay.PassContext(opt_level=3, layouts=CONTEXT.layouts):
+        once = relay.transform.AlterOpLayout(relay.IRModule.from_expr(relay.Function([x], last)))
+        again = relay.transform.AlterOpLayout(once)
+    assert relay.analysis.structural_equal(once, again)
+    assert once.astext(show_meta_data=False).count('data_layout="NHWC"') == 3

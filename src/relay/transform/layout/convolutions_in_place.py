@@ -11,7 +11,10 @@ What turning the data and the result would take is saved.
 
 from __future__ import annotations
 
-from relay.ir.expr import Call, Expr, Op, Tuple
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
 from relay.ir.traversal import post_order
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import OperatorRecord
@@ -25,26 +28,68 @@ from relay.transform.framework.context import LayoutPreferences
 
 
 def convolutions_in_place(body: Expr, preferences: LayoutPreferences, records: ScheduleRecords) -> frozenset[Expr]:
-    """The convolutions that are as fast with channels in front of space, or are on record so, and whose results no
-    other convolution takes. They stay as they are where their data do."""
-    found, wanted = set[Expr](), set[Expr]()
-    for expr in reversed(post_order(body)):
+    """The convolutions that are as fast with channels in front of space, or are on record so, whose results no other
+    convolution takes, and whose data no other convolution makes."""
+    order = post_order(body)
+    found = frozenset(
+        each
+        for each in order
+        if isinstance(each, Call)
+        and isinstance(each.attrs, ConvAttributes)
+        and _keeps_channels_first(each, preferences, records)
+    )
+    while found:
+        staying = found - _wanted(order, found) - _turned(order, found)
+        if staying == found:
+            break
+        found = staying
+    return found
+
+
+def _wanted(order: Sequence[Expr], in_place: AbstractSet[Expr]) -> set[Expr]:
+    """What a convolution takes that does not stay as it is, through what follows the layout of its inputs."""
+    wanted = set[Expr]()
+    for expr in reversed(order):
         match expr:
             case Tuple(fields) if expr in wanted:
                 wanted.update(fields)
-            case Call(args=arguments, attrs=ConvAttributes()):
-                if expr not in wanted and _keeps_channels_first(expr, preferences, records):
-                    found.add(expr)
-                else:
-                    wanted.add(arguments[0])
+            case Call(args=arguments, attrs=ConvAttributes()) if expr not in in_place or expr in wanted:
+                wanted.add(arguments[0])
             case Call(args=arguments, attrs=ConvBackwardWeightAttributes()):
                 wanted.update(arguments)
             case Call(Op(operator=OperatorRecord() as record), arguments) if expr in wanted:
-                if not isinstance(record.layout, OwnLayout) or record is LAYOUT_TRANSFORM or is_row_as_image(expr):
+                if _follows(expr, record) or record is LAYOUT_TRANSFORM:
                     wanted.update(arguments)
             case _:
                 pass
-    return frozenset(found)
+    return wanted
+
+
+def _turned(order: Sequence[Expr], in_place: AbstractSet[Expr]) -> set[Expr]:
+    """The convolutions whose data one makes that does not stay as it is, through what follows the layout of its
+    inputs."""
+    made, turned = set[Expr](), set[Expr]()
+    for expr in order:
+        match expr:
+            case Tuple(fields) if not made.isdisjoint(fields):
+                made.add(expr)
+            case TupleGetItem(tuple_value=whole) if whole in made:
+                made.add(expr)
+            case Call(args=arguments, attrs=ConvAttributes()):
+                if expr not in in_place:
+                    made.add(expr)
+                elif arguments[0] in made:
+                    turned.add(expr)
+            case Call(Op(operator=OperatorRecord() as record), arguments):
+                if _follows(expr, record) and not made.isdisjoint(arguments):
+                    made.add(expr)
+            case _:
+                pass
+    return turned
+
+
+def _follows(expr: Call, record: OperatorRecord) -> bool:
+    return not isinstance(record.layout, OwnLayout) or is_row_as_image(expr)
 
 
 def _keeps_channels_first(convolution: Call, preferences: LayoutPreferences, records: ScheduleRecords) -> bool:
