@@ -24,6 +24,7 @@ MADE = "This page is written from the code: `UPDATE_GOLDEN=1 python -m pytest te
 
 ENVIRONMENT = {
     "RELAY_CACHE": "`0`: no compiled kernels or models are kept on disk",
+    "RELAY_WHOLE_TRACEBACKS": "anything but empty: tracebacks of errors show relay's own frames, too",
     "RELAY_CACHE_DIR": "the folder in which they are kept; by default `relay` in the user's cache folder",
     "RELAY_CACHE_BYTES": "how much of compiled kernels is kept; the least recently used go first",
     "RELAY_MODEL_CACHE_BYTES": "how much of compiled models is kept; the least recently used go first",
