@@ -14,8 +14,8 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -24,6 +24,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 
 _OWN = 0o700
+_FOLDER_LETTERS = 2
 _OTHERS_WRITE = 0o022
 _LOG = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ class KeptFiles:
 
     def path(self, key: str) -> Path:
         """Where the file under `key` is, or would be."""
-        return self.folder / key[:2] / f"{key[2:]}{self.suffix}"
+        return self.folder / key[:_FOLDER_LETTERS] / f"{key[_FOLDER_LETTERS:]}{self.suffix}"
 
     def find(self, key: str) -> Path | None:
         """Where the file under `key` is, if there is one. Raises `RelayError` (rule `unsafe-cache`) where somebody else
@@ -157,16 +158,26 @@ class KeptFiles:
 
     def trim(self) -> None:
         """Remove the least recently used files until the rest fits the limit, and what killed writers left."""
-        entries: list[tuple[float, int, Path]] = []
-        for path in (*self.folder.glob("??/*"), *self.folder.glob(".new-*")):
+        entries: list[tuple[float, int, str]] = []
+        for entry in self._entries():
             try:
-                status = path.stat()
+                status = entry.stat()
             except OSError:
                 continue  # another process removed it
-            entries.append((status.st_atime, status.st_size, path))
+            entries.append((status.st_atime, status.st_size, entry.path))
         excess = sum(size for _, size, _ in entries) - self.limit_bytes
         for _, size, path in sorted(entries):
             if excess <= 0:
                 return
-            path.unlink(missing_ok=True)
+            Path(path).unlink(missing_ok=True)
             excess -= size
+
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        """All that is kept, and what is being written."""
+        with suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(".new-"):
+                    yield entry
+                elif len(entry.name) == _FOLDER_LETTERS:
+                    with suppress(OSError), os.scandir(entry.path) as inner:
+                        yield from inner
