@@ -41,7 +41,7 @@ from benchmarks.changes import compare_files, compare_with_last_commit
 from benchmarks.figures import Figure, Quantity, Record, to_json
 from benchmarks.machine import machine
 from benchmarks.showing import bars_of, failures_of, plot_bars, quantities_of, table_of
-from relay.testing.peers import PEERS
+from relay.testing.measuring.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (

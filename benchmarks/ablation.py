@@ -31,7 +31,7 @@ from relay.driver.build import compile_stages
 from relay.driver.targets import targets_for
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable, instantiate
-from relay.testing.measure import Timing, interleaved, ratio
+from relay.testing.measuring.measure import Timing, interleaved, ratio
 from relay.testing.programs import char_rnn, tree_lstm
 
 LEVELS = (0, 1, 2, 3, 4)

@@ -21,9 +21,9 @@ from benchmarks.figures import RELAY, Failure, Figure, Record, figure
 from benchmarks.workloads import LARGEST_ERROR
 from relay.ir.module import IRModule
 from relay.runtime.values.values import DataValue, data_list
-from relay.testing.libraries import library
-from relay.testing.measure import interleaved
-from relay.testing.peers import relative_error
+from relay.testing.measuring.libraries import library
+from relay.testing.measuring.measure import interleaved
+from relay.testing.measuring.peers import relative_error
 from relay.testing.programs import tree_lstm
 
 WITHOUT = "without AutoBatch"

@@ -32,7 +32,7 @@ from benchmarks.recurrent_programs import RECURRENT
 from benchmarks.showing import Bar, failures_of, plot_bars
 from benchmarks.updates import UPDATES
 from benchmarks.workloads import Workload, told
-from relay.testing.measure import Timing, ratio
+from relay.testing.measuring.measure import Timing, ratio
 
 ROUNDS, ROUNDS_OF_STARTS = 5, 3
 LARGE = ("deep", 10_000, 3)  # a program of `growing_programs`, its operators and level

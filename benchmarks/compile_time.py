@@ -18,7 +18,7 @@ from benchmarks import fresh
 from benchmarks.figures import RELAY, Failure, Quantity, Record
 from benchmarks.growing_programs import PROGRAMS
 from benchmarks.workloads import told
-from relay.testing.libraries import library
+from relay.testing.measuring.libraries import library
 
 SIZES = (100, 1_000, 10_000)
 LEVELS = (0, 3)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias, Union
 
-from relay.testing.measure import Timing, ratio
+from relay.testing.measuring.measure import Timing, ratio
 
 RELAY = "relay"
 FORM = 2

@@ -184,7 +184,7 @@ def _load(model: Path, folder: Path) -> dict[str, float]:
 def _peer(name: str, model: Path) -> dict[str, float]:
     """From the file to the first result."""
     started = time.perf_counter()
-    peers: Any = importlib.import_module("relay.testing.peers")
+    peers: Any = importlib.import_module("relay.testing.measuring.peers")
     importlib.import_module(peers.PEERS[name].package)
     imported = time.perf_counter()
     call = peers.PEERS[name].make_call(model, _inputs(model), len(os.sched_getaffinity(0)))
@@ -220,7 +220,7 @@ def _recurrent(name: str, kept: Path) -> Any:
 def _timed(thread_counts: str, call: Any) -> dict[str, float]:
     """Seconds of a call by numbers of threads: the least of turns, since who else uses the machine only adds."""
     relay: Any = importlib.import_module("relay")
-    measure: Any = importlib.import_module("relay.testing.measure")
+    measure: Any = importlib.import_module("relay.testing.measuring.measure")
     found: dict[str, float] = {}
     for threads in map(int, thread_counts.split(",")):
         relay.set_num_threads(threads)

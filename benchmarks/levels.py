@@ -20,8 +20,8 @@ from benchmarks.figures import RELAY, Failure, Record, figure
 from benchmarks.workloads import LARGEST_ERROR
 from relay import nn
 from relay.ir.expr import Expr, Function
-from relay.testing.measure import interleaved
-from relay.testing.peers import relative_error
+from relay.testing.measuring.measure import interleaved
+from relay.testing.measuring.peers import relative_error
 
 HIGHEST, LOWER = 3, (0, 1, 2)
 GENERATED = 24

@@ -21,8 +21,8 @@ import relay
 from benchmarks.figures import RELAY, Failure, Record, Work
 from benchmarks.precision import FLOAT32
 from benchmarks.workloads import measure_calls, told
-from relay.testing.libraries import library
-from relay.testing.peers import Call, onnxruntime_call
+from relay.testing.measuring.libraries import library
+from relay.testing.measuring.peers import Call, onnxruntime_call
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _LARGEST_ERROR = 0.05

@@ -21,7 +21,7 @@ from rich.progress import track
 from benchmarks import fresh
 from benchmarks.figures import RELAY, Quantity, Record
 from benchmarks.notation_program import small
-from relay.testing.measure import quartiles
+from relay.testing.measuring.measure import quartiles
 
 ROUNDS, CALL_ROUNDS, CALLS = 5, 200, 200
 NANOSECONDS = 1e9

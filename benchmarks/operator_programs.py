@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from benchmarks.workloads import Workload
-from relay.testing.libraries import library
-from relay.testing.peers import Arrays, Call, MakeCall
+from relay.testing.measuring.libraries import library
+from relay.testing.measuring.peers import Arrays, Call, MakeCall
 
 Shape = tuple[int, ...]
 Weights = Mapping[str, NDArray[Any]]

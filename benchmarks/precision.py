@@ -16,9 +16,9 @@ import relay
 from benchmarks.figures import RELAY, Failure, Record, figure
 from benchmarks.network_programs import NETWORKS, SMALL
 from benchmarks.workloads import Workload, told
-from relay.testing.libraries import library
-from relay.testing.measure import interleaved
-from relay.testing.peers import Arrays, Call, MakeCall, openvino_call, pytorch_call, relative_error
+from relay.testing.measuring.libraries import library
+from relay.testing.measuring.measure import interleaved
+from relay.testing.measuring.peers import Arrays, Call, MakeCall, openvino_call, pytorch_call, relative_error
 
 FLOAT32 = "relay-float32"
 CHOSEN = ("resnet18", "resnet50", "mobilenet_v2", "bert_base_s128", "gpt2_decode_p127")

@@ -22,7 +22,7 @@ import relay.dynamo
 from benchmarks.figures import RELAY, Failure, Quantity, Record
 from benchmarks.pytorch_models import LARGE, SMALL, First, Made
 from benchmarks.workloads import measure_calls, told
-from relay.testing.measure import interleaved
+from relay.testing.measuring.measure import interleaved
 from relay.testing.programs import recurrent_cells
 
 INPUTS, LENGTH = 128, 32

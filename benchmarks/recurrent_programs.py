@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import relay
-from relay.testing.peers import Call
+from relay.testing.measuring.peers import Call
 from relay.testing.programs import char_rnn, recurrent_cells, seq2seq, tree_lstm
 
 CHARACTERS = 100

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from benchmarks.figures import RELAY, Failure, Figure, Quantity, Record, best_figures, geometric_mean
-from relay.testing.libraries import library
+from relay.testing.measuring.libraries import library
 
 
 def table_of(records: Sequence[Record]) -> Table:

@@ -19,8 +19,8 @@ from onnx import TensorProto, helper, numpy_helper
 import relay
 from benchmarks.figures import RELAY, Failure, Record
 from benchmarks.workloads import measure_calls, told
-from relay.testing.libraries import library
-from relay.testing.peers import Call, onnxruntime_call
+from relay.testing.measuring.libraries import library
+from relay.testing.measuring.peers import Call, onnxruntime_call
 
 OPSET, IR_VERSION = 20, 9
 EXTENTS = ((1, 5), (100_000, 5), (1, 100), (64, 100), (1, 1000), (1, 8400), (1, 122_640), (1, 1_000_000))

@@ -20,8 +20,8 @@ from benchmarks import fresh
 from benchmarks.figures import RELAY, Failure, Quantity, Record
 from benchmarks.network_programs import NETWORKS, SMALL
 from benchmarks.workloads import Workload, told
-from relay.testing.measure import quartiles
-from relay.testing.peers import installed_peers
+from relay.testing.measuring.measure import quartiles
+from relay.testing.measuring.peers import installed_peers
 
 MODELS = ("resnet18", "resnet50", "bert_base_s128", "gpt2_decode_p127")
 IMPORT_ROUNDS, ROUNDS = 15, 3

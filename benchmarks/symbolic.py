@@ -19,8 +19,8 @@ from benchmarks.workloads import LARGEST_ERROR
 from relay import testing
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
-from relay.testing.measure import interleaved
-from relay.testing.peers import relative_error
+from relay.testing.measuring.measure import interleaved
+from relay.testing.measuring.peers import relative_error
 from relay.testing.workload import Parameters
 
 STATIC = "static extents"

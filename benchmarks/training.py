@@ -31,7 +31,7 @@ from benchmarks import fresh, training_pytorch
 from benchmarks.figures import RELAY, Failure, Quantity, Record
 from benchmarks.training_programs import TRAININGS, Training
 from benchmarks.workloads import measure_calls, told
-from relay.testing.measure import quartiles
+from relay.testing.measuring.measure import quartiles
 
 ROUNDS = 3
 SMALL_ERROR = 1e-5

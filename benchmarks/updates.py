@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 import relay
 from benchmarks.figures import RELAY, Failure, Record
 from benchmarks.workloads import measure_calls, told
-from relay.testing.libraries import library
-from relay.testing.peers import Call
+from relay.testing.measuring.libraries import library
+from relay.testing.measuring.peers import Call
 
 STEPS, WEIGHTS, WIDTH, WRITTEN = 50, 1 << 21, 1024, 1000
 CACHES = (1024, 16384)

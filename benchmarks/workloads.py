@@ -13,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import relay
 from benchmarks.figures import RELAY, Failure, Record, Work, figure
-from relay.testing.measure import interleaved
-from relay.testing.peers import PEERS, Call, MakeCall, installed_peers, relative_error
+from relay.testing.measuring.measure import interleaved
+from relay.testing.measuring.peers import PEERS, Call, MakeCall, installed_peers, relative_error
 
 LARGEST_ERROR = 1e-3
 """Of the largest magnitude of a result: who is farther from us computes something else, and is not timed."""

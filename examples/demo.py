@@ -15,8 +15,8 @@ import onnxruntime
 from onnx_models import build
 
 import relay
-from relay.testing.measure import interleaved, ratio
-from relay.testing.peer_process import PeerProcess
+from relay.testing.measuring.measure import interleaved, ratio
+from relay.testing.measuring.peer_process import PeerProcess
 
 FOLDER = Path("demo")
 LARGEST_DIFFERENCE = 1e-4  # relative to the largest output

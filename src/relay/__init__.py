@@ -51,15 +51,15 @@ if typing.TYPE_CHECKING:
     from relay.base.target import Target, register_target, unregister_target
     from relay.base.version import VERSION as __version__
     from relay.driver.build import build, optimize
+    from relay.driver.derived.gradients import checkpoint, custom_gradient, grad, jvp, linearize, value_and_grad, vjp
+    from relay.driver.derived.instances import vmap
+    from relay.driver.derived.specialization import specialize
     from relay.driver.executors import create_executor
-    from relay.driver.gradients import checkpoint, custom_gradient, grad, jvp, linearize, value_and_grad, vjp
-    from relay.driver.instances import vmap
+    from relay.driver.notations.python_source import function, model
+    from relay.driver.notations.pytorch import compile
+    from relay.driver.notations.reading import load_json, parse, parse_expr, save_json
+    from relay.driver.notations.reading import parse as fromtext
     from relay.driver.parameters import load_params, save_params
-    from relay.driver.python_source import function, model
-    from relay.driver.pytorch import compile
-    from relay.driver.reading import load_json, parse, parse_expr, save_json
-    from relay.driver.reading import parse as fromtext
-    from relay.driver.specialization import specialize
     from relay.driver.verification.options import VerifyOptions
     from relay.frontend.python.callables import ref
     from relay.frontend.python.datatype import datatype
@@ -131,13 +131,15 @@ _HOMES = {
     "relay.base.target": ("Target", "register_target", "unregister_target"),
     "relay.driver.build": ("build", "optimize"),
     "relay.driver.executors": ("create_executor",),
-    "relay.driver.gradients": ("checkpoint", "custom_gradient", "grad", "jvp", "linearize", "value_and_grad", "vjp"),
-    "relay.driver.instances": ("vmap",),
+    "relay.driver.derived.gradients": (
+        "checkpoint", "custom_gradient", "grad", "jvp", "linearize", "value_and_grad", "vjp",
+    ),
+    "relay.driver.derived.instances": ("vmap",),
     "relay.driver.parameters": ("load_params", "save_params"),
-    "relay.driver.python_source": ("function", "model"),
-    "relay.driver.pytorch": ("compile",),
-    "relay.driver.reading": ("fromtext", "load_json", "parse", "parse_expr", "save_json"),
-    "relay.driver.specialization": ("specialize",),
+    "relay.driver.notations.python_source": ("function", "model"),
+    "relay.driver.notations.pytorch": ("compile",),
+    "relay.driver.notations.reading": ("fromtext", "load_json", "parse", "parse_expr", "save_json"),
+    "relay.driver.derived.specialization": ("specialize",),
     "relay.driver.verification.options": ("VerifyOptions",),
     "relay.frontend.python.callables": ("ref",),
     "relay.frontend.python.datatype": ("datatype",),

@@ -20,7 +20,7 @@ from relay.cli import doctor
 from relay.cli.main import COMMANDS, main
 from relay.driver import compilation
 from relay.runtime.profile.roofline import MemoryLevel, Roofline
-from relay.testing.peers import PEERS
+from relay.testing.measuring.peers import PEERS
 from tests.driver.processes import environment, relay_command
 from tests.driver.programs import LAYER, WEIGHT, layer, layer_result, rows
 from tests.messages import check_message

@@ -22,6 +22,13 @@ def test_no_dumping_grounds() -> None:
     assert not names & {"utils", "util", "common", "helpers", "misc"}
 
 
+def test_a_folder_has_at_most_twenty_files_and_folders() -> None:
+    source = ROOT / "src" / "relay"
+    for folder in (path.parent for path in source.rglob("__init__.py") if path.parent != source):
+        inside = {path.name for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+        assert len(inside - {"__init__.py"}) <= 20, folder
+
+
 def test_packages_hand_names_on_and_define_nothing() -> None:
     for path in (ROOT / "src" / "relay").rglob("__init__.py"):
         if path.parent.name != "relay":

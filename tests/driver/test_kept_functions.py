@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.driver.python_source import CompiledFunction, defaults_by_position, left_out, with_defaults
+from relay.driver.notations.python_source import CompiledFunction, defaults_by_position, left_out, with_defaults
 
 LEVEL = 2.0
 

@@ -16,7 +16,7 @@ from rich.console import Console
 import relay
 from relay.ir.expr import Function
 from relay.targets.cpu.schedules.rows import LARGEST_REPETITION
-from relay.testing.measure import interleaved
+from relay.testing.measuring.measure import interleaved
 from relay.transform.fusion.evaluations import FREE_OPERATIONS
 from tests.arithmetic import kernel_works
 from tests.levels.programs import program

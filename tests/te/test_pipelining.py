@@ -13,9 +13,9 @@ from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.tir.equality import structural_equal
 from relay.tir.stmt import PrimFunc, Sequence
-from relay.tir.synchronization import barrier_level
 from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
+from relay.tir.threads.synchronization import barrier_level
 from relay.tir.traversal import map_statement
 from relay.tir.verification.verifier import verify
 from tests.te.conftest import CORE, GPU, Program, matmul, rows

@@ -12,7 +12,7 @@ from benchmarks.__main__ import main
 from benchmarks.changes import changes
 from benchmarks.figures import Change, Failure, Figure, Quantity, best_figures, from_json, to_json
 
-from relay.testing.peers import PEERS
+from relay.testing.measuring.peers import PEERS
 
 PEER = ("--peers", "onnxruntime", "--threads", "1")
 

@@ -14,8 +14,8 @@ from relay import testing
 from relay.base.diagnostics import RelayError
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
+from relay.testing.measuring.peers import PEERS, installed_peers, relative_error
 from relay.testing.onnx_models.onnx_form import to_onnx
-from relay.testing.peers import PEERS, installed_peers, relative_error
 
 Workload = tuple[IRModule, dict[str, Any]]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import relay
-from relay.testing.measure import interleaved
+from relay.testing.measuring.measure import interleaved
+from relay.testing.measuring.peer_process import PeerProcess
 from relay.testing.onnx_models.onnx_form import to_onnx
-from relay.testing.peer_process import PeerProcess
 
 INPUTS = {"x": np.ones((2, 3), np.float32)}
 

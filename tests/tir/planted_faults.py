@@ -26,7 +26,7 @@ from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Binary, BinaryOp, Load, Value
 from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import Allocate, For, If, Issue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import await_signals, awaited, barrier, barrier_level, signal_name
+from relay.tir.threads.synchronization import await_signals, awaited, barrier, barrier_level, signal_name
 from relay.tir.traversal import map_statement, map_value, symbols_of_value, walk_statement
 from relay.tir.verification.verifier import verify
 from tests.te import conftest

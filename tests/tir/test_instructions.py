@@ -14,7 +14,7 @@ from relay.tir.passes.vectorize_loops import vectorize_loops
 from relay.tir.stmt import PrimFunc
 from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
-from relay.tir.thread_nests import thread_nests
+from relay.tir.threads.thread_nests import thread_nests
 from relay.tir.verification.verifier import verify
 
 TILE, ROW = (4, 4), (4,)

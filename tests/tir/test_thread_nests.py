@@ -12,7 +12,7 @@ from relay.tir.interpretation.interpreter import interpret
 from relay.tir.stmt import PrimFunc
 from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
-from relay.tir.thread_nests import thread_nests
+from relay.tir.threads.thread_nests import thread_nests
 
 MACHINE = Hierarchy(
     ("device", "block", "thread"),

@@ -15,7 +15,7 @@ from relay.tir.passes.insert_barriers import insert_barriers
 from relay.tir.stmt import PrimFunc
 from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
-from relay.tir.touches import Touch, meet
+from relay.tir.threads.touches import Touch, meet
 from relay.tir.verification.verifier import verify
 
 MACHINE = Hierarchy(

@@ -18,9 +18,9 @@ from relay.base.diagnostics import RelayError
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import add_model_options, compile_model, with_schedules
 from relay.runtime.memory.threads import set_num_threads
-from relay.testing.measure import Candidate, interleaved, ratio
-from relay.testing.peer_process import PeerProcess
-from relay.testing.peers import PEERS
+from relay.testing.measuring.measure import Candidate, interleaved, ratio
+from relay.testing.measuring.peer_process import PeerProcess
+from relay.testing.measuring.peers import PEERS
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -6,8 +6,8 @@ from relay.driver.executors import Executor, create_executor
 from relay.driver.graph import build_graph
 from relay.driver.libraries.c_header import c_header
 from relay.driver.libraries.export import export_library
+from relay.driver.notations.reading import load_json, parse, parse_expr, save_json
 from relay.driver.parameters import bind_params, load_params, save_params
-from relay.driver.reading import load_json, parse, parse_expr, save_json
 from relay.driver.roofline import machine_roofline, measure_roofline
 from relay.driver.targets import targets_for
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from relay.base.diagnostics import RelayError
-from relay.base.printed import Printed
+from relay.base.shown.printed import Printed
 from relay.base.span import caller_span
 
 if TYPE_CHECKING:

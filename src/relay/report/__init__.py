@@ -6,7 +6,7 @@ Importing this folder gives programs their look in notebooks; what draws is load
 from typing import TYPE_CHECKING
 
 from relay.base.names.loading import names_when_asked, when_called
-from relay.base.printed import Printed
+from relay.base.shown.printed import Printed
 
 if TYPE_CHECKING:
     from relay.report.dataflow.page import draw

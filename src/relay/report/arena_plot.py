@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from relay.base.markup import element
-from relay.base.printed import bytes_text
+from relay.base.shown.markup import element
+from relay.base.shown.printed import bytes_text
 from relay.report.families import family
 from relay.report.svg import drawing, label, title
 from relay.runtime.artefact.arena_map import ArenaMap, PlacedBuffer

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from relay.base.markup import element, escaped
-from relay.base.printed import beginning
+from relay.base.shown.markup import element, escaped
+from relay.base.shown.printed import beginning
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.report.dataflow.page import folded

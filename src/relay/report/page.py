@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from relay.base.files import write_atomically
-from relay.base.markup import element, escaped
-from relay.base.printed import bytes_text, time_text
+from relay.base.shown.markup import element, escaped
+from relay.base.shown.printed import bytes_text, time_text
 from relay.base.version import VERSION
 from relay.report.arena_plot import arena_plot
 from relay.report.families import FAMILIES, described, family

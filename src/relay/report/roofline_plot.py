@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from relay.base.frozen import frozen
-from relay.base.markup import element
+from relay.base.shown.markup import element
 from relay.report.families import described, family
 from relay.report.svg import drawing, label, title
 from relay.runtime.profile.program_profile import KernelProfile, ProgramProfile

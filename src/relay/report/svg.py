@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.base.markup import element, escaped
+from relay.base.shown.markup import element, escaped
 
 
 def title(text: str) -> str:

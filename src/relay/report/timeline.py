@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from relay.base.frozen import frozen
-from relay.base.markup import element
-from relay.base.printed import time_text
+from relay.base.shown.markup import element
+from relay.base.shown.printed import time_text
 from relay.report.families import family
 from relay.report.svg import drawing, label, title
 from relay.runtime.profile.program_profile import ProgramProfile, Span, SpanKind

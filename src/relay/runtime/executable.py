@@ -12,8 +12,8 @@ from relay.base.arguments import PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
 from relay.base.frozen import mutable
-from relay.base.markup import element, escaped, table
-from relay.base.printed import bytes_text, count_text
+from relay.base.shown.markup import element, escaped, table
+from relay.base.shown.printed import bytes_text, count_text
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.elf import ELF_MAGIC
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec

@@ -9,7 +9,7 @@ from typing import Any
 
 from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
-from relay.base.markup import element, escaped, table
+from relay.base.shown.markup import element, escaped, table
 
 NARROW_COLUMNS = 80
 _MEANINGS = {

@@ -127,10 +127,10 @@ from relay.te.values import (
 from relay.te.values import cast_to as cast
 
 if TYPE_CHECKING:
-    from relay.driver.tensor_expressions import build
+    from relay.driver.notations.tensor_expressions import build
 
 
-__getattr__ = late_names(__name__, {"build": "relay.driver.tensor_expressions"})
+__getattr__ = late_names(__name__, {"build": "relay.driver.notations.tensor_expressions"})
 
 __all__ = [
     "BlockIntrinsic",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.driver.build import build
-from relay.driver.gradients import value_and_grad
+from relay.driver.derived.gradients import value_and_grad
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule

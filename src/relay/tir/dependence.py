@@ -34,7 +34,7 @@ from relay.tir.expr import BinaryOp, Index, Load, Ramp, Value
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.instructions import called_instruction
 from relay.tir.stmt import Allocate, For, If, Stmt, Store
-from relay.tir.synchronization import atomic_update
+from relay.tir.threads.synchronization import atomic_update
 from relay.tir.traversal import statement_children, statement_values, values_in_index, walk_value
 
 

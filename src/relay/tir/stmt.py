@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
-from relay.base.printed import Printed
+from relay.base.shown.printed import Printed
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Value, ValueVar
 from relay.tir.hierarchy import PLAIN, Hierarchy

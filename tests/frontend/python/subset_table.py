@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from relay.frontend.python.assigned import CHANGING_METHODS
 from relay.frontend.python.forms import FORMS
 from relay.frontend.python.functions.calls import OPERATORS
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
@@ -24,7 +23,8 @@ from relay.frontend.python.library.numpy_functions import NUMPY
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.sequences import LIST_METHODS
 from relay.frontend.python.library.spellings import DIFFERENT, TORCH
-from relay.frontend.python.subset import OUTSIDE
+from relay.frontend.python.syntax.assigned import CHANGING_METHODS
+from relay.frontend.python.syntax.subset import OUTSIDE
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "python_front_end.md"
 BEGIN, END = "<!-- the tables of the reader -->\n", "<!-- end of the tables -->\n"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.driver.python_source import CompiledFunction
+from relay.driver.notations.python_source import CompiledFunction
 from relay.frontend.python.tuples import plain
 
 from .programs import language, lists, networks, numerics, trees

@@ -14,7 +14,7 @@ from relay.tir import expr, stmt
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import BinaryOp, Index, Ramp, Value
 from relay.tir.stmt import PrimFunc, Stmt
-from relay.tir.synchronization import awaited, signal_name
+from relay.tir.threads.synchronization import awaited, signal_name
 from relay.tir.traversal import ValueIndex, value_children
 from toy_accelerator.instructions import (
     ACCUMULATOR_TILES,

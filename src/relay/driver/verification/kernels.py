@@ -17,7 +17,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel, operators_in
-from relay.driver.tensor_expressions import kernel_spec
+from relay.driver.notations.tensor_expressions import kernel_spec
 from relay.driver.verification.comparing import Compare, compared
 from relay.driver.verification.distance import judged
 from relay.driver.verification.failure import Wrong

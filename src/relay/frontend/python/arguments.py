@@ -10,7 +10,7 @@ from typing import Any
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
-from relay.frontend.python.source import PythonSource
+from relay.frontend.python.syntax.source import PythonSource
 
 
 @frozen

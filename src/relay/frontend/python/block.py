@@ -16,10 +16,10 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen, mutable
 from relay.base.span import Span
 from relay.frontend.python.arguments import Arguments
-from relay.frontend.python.ownership import Held, Ownership
-from relay.frontend.python.ranges import Range, range_of
+from relay.frontend.python.facts.ownership import Held, Ownership
+from relay.frontend.python.facts.ranges import Range, range_of
 from relay.frontend.python.session import Session
-from relay.frontend.python.source import PythonSource
+from relay.frontend.python.syntax.source import PythonSource
 from relay.frontend.python.tuples import Form
 from relay.ir.expr import Constant, Expr, ExprBase, Let, TupleGetItem, Var
 from relay.ir.types import Type

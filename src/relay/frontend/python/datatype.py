@@ -23,7 +23,7 @@ from typing import Any, cast
 from relay.base.arguments import CLASS, expect
 from relay.base.diagnostics import RelayError
 from relay.frontend.python.notation import as_type
-from relay.frontend.python.source import names_around
+from relay.frontend.python.syntax.source import names_around
 from relay.frontend.python.tuples import field_types, is_named_tuple
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Call, Constructor, Expr

@@ -19,7 +19,7 @@ from relay.arith.expr import Symbol
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.functions.definitions import finder
 from relay.frontend.python.notation import Notation
-from relay.frontend.python.source import source_lines
+from relay.frontend.python.syntax.source import source_lines
 
 Told: TypeAlias = tuple[str, Sequence[Any]]
 """What a value is, and what else it is made of."""

@@ -13,8 +13,8 @@ from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.frontend.python.datatype import DataTypes
-from relay.frontend.python.ownership import Ownership
-from relay.frontend.python.ranges import Range
+from relay.frontend.python.facts.ownership import Ownership
+from relay.frontend.python.facts.ranges import Range
 from relay.frontend.python.tuples import Form
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type

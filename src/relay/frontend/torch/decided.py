@@ -14,8 +14,8 @@ from relay.base.dtypes import DType
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.formulas.normalizing import as_dtype
 from relay.frontend.shared.value import Item, Value
+from relay.frontend.torch.extents.symbols import Extents, is_symbol, symbols_of
 from relay.frontend.torch.package import torch_package
-from relay.frontend.torch.symbols import Extents, is_symbol, symbols_of
 from relay.ir.expr import Expr, const
 from relay.ir.types import TensorType
 from relay.ops.elementwise.elementwise_binary import maximum

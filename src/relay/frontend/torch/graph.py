@@ -23,11 +23,11 @@ from relay.frontend.shared.node import converter as record_of
 from relay.frontend.shared.value import Item, Value
 from relay.frontend.torch.arguments import Arguments, bound
 from relay.frontend.torch.decided import decided_extents, is_tensor, know_number, outputs_of, with_decided
+from relay.frontend.torch.extents.numbers import float_of
+from relay.frontend.torch.extents.symbols import Condition, Extents, condition_of, is_symbol, parsed, printed
 from relay.frontend.torch.keys import RandomKey
 from relay.frontend.torch.node import Converter, TorchNode
-from relay.frontend.torch.numbers import float_of
 from relay.frontend.torch.package import torch_package
-from relay.frontend.torch.symbols import Condition, Extents, condition_of, is_symbol, parsed, printed
 from relay.frontend.torch.tensors import element_type
 from relay.ir.expr import Constant, Expr, ExprBase
 from relay.ir.types import TensorType

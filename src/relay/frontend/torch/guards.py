@@ -17,8 +17,8 @@ from relay.base.span import Source, Span
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.node import Node, converter
 from relay.frontend.shared.value import Value
+from relay.frontend.torch.extents.symbols import Condition, Every, Extents, Not, Some, condition_of, parsed
 from relay.frontend.torch.graph import Guard
-from relay.frontend.torch.symbols import Condition, Every, Extents, Not, Some, condition_of, parsed
 from relay.ir.expr import Expr
 from relay.ops.checked import checked
 from relay.ops.elementwise import comparison

@@ -19,11 +19,11 @@ from relay.frontend.shared.node import Unsupported
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.decided import decides_extents
 from relay.frontend.torch.exporting import FunctionalProgram, Model, functional_program
+from relay.frontend.torch.extents.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.graph import GraphImporter, Made
 from relay.frontend.torch.guards import checks_of, guards_of
 from relay.frontend.torch.keys import RandomKey
 from relay.frontend.torch.package import torch_package
-from relay.frontend.torch.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.frontend.torch.tensors import array_of_tensor, storage_key
 from relay.ir.expr import Var

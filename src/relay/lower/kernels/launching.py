@@ -8,7 +8,7 @@ from relay.arith.expr import IntExpr, multiply
 from relay.lower.program.launch import Access, BufferArgument, KernelModule, Launch, ScalarArgument
 from relay.tir.buffer import Buffer
 from relay.tir.stmt import PrimFunc
-from relay.tir.thread_nests import ThreadNest, thread_nests
+from relay.tir.threads.thread_nests import ThreadNest, thread_nests
 
 
 def launched(function: PrimFunc, form: str, written: Callable[[tuple[PrimFunc, ...]], bytes]) -> KernelModule:

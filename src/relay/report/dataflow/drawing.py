@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from relay.base.frozen import frozen
-from relay.base.markup import element, escaped
+from relay.base.shown.markup import element, escaped
 from relay.report.dataflow.diagram import Block, Edge, FunctionDiagram, Node, NodeKind, innermost_first
 from relay.report.dataflow.layout import Layout, Size, arranged
 from relay.report.dataflow.references import with_references

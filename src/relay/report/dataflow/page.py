@@ -9,7 +9,7 @@ from pathlib import Path
 from relay.base.arguments import PATH, Kind, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
-from relay.base.markup import element, escaped
+from relay.base.shown.markup import element, escaped
 from relay.base.version import VERSION
 from relay.ir.expr import EXPRESSION, Expr
 from relay.ir.module import IRModule

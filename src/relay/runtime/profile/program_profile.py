@@ -10,8 +10,8 @@ from typing import Any
 
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.base.markup import element, escaped, table
-from relay.base.printed import count_text, time_text
+from relay.base.shown.markup import element, escaped, table
+from relay.base.shown.printed import count_text, time_text
 from relay.runtime.artefact.arena_map import ArenaMap, RegionArena, largest_arena
 from relay.runtime.profile.roofline import Roofline, to_json
 

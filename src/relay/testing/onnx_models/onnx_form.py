@@ -18,7 +18,7 @@ from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType
-from relay.testing.libraries import library
+from relay.testing.measuring.libraries import library
 from relay.testing.workload import Parameters
 
 OPSET, IR_VERSION = 20, 9

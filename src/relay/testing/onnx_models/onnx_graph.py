@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.testing.libraries import library
+from relay.testing.measuring.libraries import library
 
 
 @frozen(eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from relay.testing.libraries import library
+from relay.testing.measuring.libraries import library
 from relay.testing.onnx_models.onnx_graph import OnnxNode, Table, is_tensor, read_onnx, run_by_table
 
 

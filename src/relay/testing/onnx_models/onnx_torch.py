@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from relay.testing.libraries import library
+from relay.testing.measuring.libraries import library
 from relay.testing.onnx_models.onnx_graph import OnnxNode, Table, read_onnx, run_by_table
 
 

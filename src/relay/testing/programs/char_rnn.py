@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay import nn, op
-from relay.driver.python_source import CompiledFunction, function
+from relay.driver.notations.python_source import CompiledFunction, function
 from relay.frontend.python.notation import Tensor
 
 VOCABULARY = 128

@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from relay import nn, op
-from relay.driver.python_source import CompiledFunction, model
+from relay.driver.notations.python_source import CompiledFunction, model
 from relay.frontend.python.notation import Tensor
 from relay.testing.programs.recurrent_cells import CELLS, STATES, parameters
 

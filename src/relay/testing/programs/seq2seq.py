@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay import nn, op
-from relay.driver.python_source import model
+from relay.driver.notations.python_source import model
 from relay.frontend.python.notation import Tensor
 from relay.testing.programs.recurrent_cells import gru_cell, parameters
 from relay.testing.programs.recurrent_layers import Direction

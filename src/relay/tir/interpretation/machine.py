@@ -55,7 +55,7 @@ from relay.tir.semantics import (
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Block
-from relay.tir.synchronization import atomic_update
+from relay.tir.threads.synchronization import atomic_update
 from relay.tir.traversal import ValueIndex, joined
 
 GetIndex: TypeAlias = Callable[[], int]

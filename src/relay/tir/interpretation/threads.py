@@ -25,7 +25,15 @@ from relay.tir.interpretation.queues import GivenSignal, Queues
 from relay.tir.interpretation.turns import Event, Forked, Group, Unit, Waiting, run_together
 from relay.tir.semantics import Numbers
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
-from relay.tir.synchronization import Await, Shuffle, atomic_update, awaited, barrier_level, shuffled, signal_name
+from relay.tir.threads.synchronization import (
+    Await,
+    Shuffle,
+    atomic_update,
+    awaited,
+    barrier_level,
+    shuffled,
+    signal_name,
+)
 from relay.tir.traversal import walk_statement
 
 Steps: TypeAlias = Callable[[], Iterator[Event]]

@@ -23,7 +23,7 @@ from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Binary, BinaryOp, Holds, Index, Load, Ramp, Value, ValueVar
 from relay.tir.hierarchy import lanes_of
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import shuffle
+from relay.tir.threads.synchronization import shuffle
 from relay.tir.traversal import map_value, symbols_of_value, walk_statement
 
 

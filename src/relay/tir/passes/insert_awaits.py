@@ -23,11 +23,11 @@ from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug
 from relay.tir.buffer import Buffer
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import await_signals, signal
-from relay.tir.touches import Touch, all_touches
+from relay.tir.threads.synchronization import await_signals, signal
+from relay.tir.threads.touches import Touch, all_touches
+from relay.tir.threads.under_way import Around, Follower, TooManyWays
+from relay.tir.threads.ways import Entry, Way, Ways, is_at_most
 from relay.tir.traversal import statement_children, walk_statement
-from relay.tir.under_way import Around, Follower, TooManyWays
-from relay.tir.ways import Entry, Way, Ways, is_at_most
 
 Spot: TypeAlias = tuple[int, bool]
 """In front of a statement (by identity), or behind it."""

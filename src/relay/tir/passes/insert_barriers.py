@@ -23,10 +23,10 @@ from relay.base.frozen import frozen
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import barrier, barrier_level
-from relay.tir.touches import Extents, Touch, all_touches, touches
+from relay.tir.threads.synchronization import barrier, barrier_level
+from relay.tir.threads.touches import Extents, Touch, all_touches, touches
+from relay.tir.threads.units import Units, units_meet, units_of
 from relay.tir.traversal import statement_children
-from relay.tir.units import Units, units_meet, units_of
 
 NEVER = 1 << 30
 """The depth of no barrier at all."""

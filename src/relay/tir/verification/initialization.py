@@ -25,9 +25,9 @@ from relay.tir.expr import Index, Load, Ramp, Select, Value
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.instructions import InstructionCall, called_instruction
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import atomic_update
 from relay.tir.text.printer import print_statement
-from relay.tir.touches import COMPARISONS, Points, values_on
+from relay.tir.threads.synchronization import atomic_update
+from relay.tir.threads.touches import COMPARISONS, Points, values_on
 from relay.tir.traversal import (
     statement_children,
     value_children,

@@ -18,13 +18,13 @@ from relay.base.diagnostics import RelayError
 from relay.tir.buffer import Buffer
 from relay.tir.hierarchy import Hierarchy, Queue
 from relay.tir.stmt import For, Issue, LoopKind, PrimFunc, Stmt
-from relay.tir.synchronization import awaited, barrier_level, signal_name
 from relay.tir.text.printer import print_statement
-from relay.tir.touches import Touch, all_touches
+from relay.tir.threads.synchronization import awaited, barrier_level, signal_name
+from relay.tir.threads.touches import Touch, all_touches
+from relay.tir.threads.under_way import Around, Follower, TooManyWays
+from relay.tir.threads.ways import Entry, Ways
 from relay.tir.traversal import statement_children, walk_statement
-from relay.tir.under_way import Around, Follower, TooManyWays
 from relay.tir.verification.violation import Violation
-from relay.tir.ways import Entry, Ways
 
 
 def queue_violations(func: PrimFunc) -> Iterator[Violation]:

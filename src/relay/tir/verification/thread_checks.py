@@ -24,11 +24,11 @@ from relay.tir.buffer import Buffer, Scope
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Call, Load, Value
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import Shuffle, barrier_level, is_shuffle, shuffled
 from relay.tir.text.printer import print_index, print_statement
-from relay.tir.touches import Extents, Touch, touches
+from relay.tir.threads.synchronization import Shuffle, barrier_level, is_shuffle, shuffled
+from relay.tir.threads.touches import Extents, Touch, touches
+from relay.tir.threads.units import Units, units_of
 from relay.tir.traversal import statement_children, statement_values, value_children, walk_statement, walk_value
-from relay.tir.units import Units, units_of
 from relay.tir.verification.violation import Violation
 
 

@@ -50,10 +50,10 @@ from relay.tir.expr import (
 from relay.tir.instructions import InstructionCall, called_instruction
 from relay.tir.semantics import integer_limits
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import atomic_update
 from relay.tir.text.printer import print_index, print_statement, print_value
+from relay.tir.threads.synchronization import atomic_update
+from relay.tir.threads.units import units_meet
 from relay.tir.traversal import joined, value_children, value_indices, values_in_index
-from relay.tir.units import units_meet
 from relay.tir.verification.initialization import initialization_violations
 from relay.tir.verification.queue_checks import queue_violations
 from relay.tir.verification.thread_checks import thread_violations

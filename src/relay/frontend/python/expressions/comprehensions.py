@@ -8,10 +8,11 @@ from typing import Any
 
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import named_in
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Counted
 from relay.frontend.python.expressions.displays import put
+from relay.frontend.python.facts.ownership import Held
+from relay.frontend.python.facts.ranges import UNKNOWN, Range
 from relay.frontend.python.library.sequences import (
     count_of,
     element_of,
@@ -21,10 +22,9 @@ from relay.frontend.python.library.sequences import (
     lifted,
     list_of,
 )
-from relay.frontend.python.ownership import Held
 from relay.frontend.python.places.targets import assign
-from relay.frontend.python.ranges import UNKNOWN, Range
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.assigned import named_in
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, is_number
 from relay.ir.expr import Expr, Function
 from relay.ir.types import Type, scalar_type

@@ -11,14 +11,14 @@ from relay.base.diagnostics import RelayError
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Method
+from relay.frontend.python.facts.ownership import changes_in_place
 from relay.frontend.python.library.indexing import extent_of, index_list, index_tensor, size_of
 from relay.frontend.python.library.numpy_arrays import MORE_METHODS
 from relay.frontend.python.library.numpy_functions import METHODS
 from relay.frontend.python.library.sequences import sliced
-from relay.frontend.python.ownership import changes_in_place
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.records import field_of, record_of
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, is_number, items, known_now
 from relay.ir.expr import RefRead, TupleGetItem
 from relay.ir.types import RefType, TensorType, TupleType

@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import named_in
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Counted
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.indexing import joined
 from relay.frontend.python.library.sequences import contains, repeated
+from relay.frontend.python.syntax.assigned import named_in
 from relay.frontend.python.tuples import common, form_of
 from relay.frontend.python.values import (
     STATIC,

@@ -33,7 +33,7 @@ from relay.frontend.python.library.unpacking import spread
 from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
 from relay.frontend.python.records import replaced
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import is_named_tuple
 from relay.frontend.python.values import KNOWN, STATIC, as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Call, Expr, RefCreate

@@ -15,8 +15,8 @@ from relay.frontend.python.block import Block, Definition, Forms
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
-from relay.frontend.python.source import read_source
-from relay.frontend.python.subset import check_subset
+from relay.frontend.python.syntax.source import read_source
+from relay.frontend.python.syntax.subset import check_subset
 from relay.frontend.python.tuples import Form, common, form_of_annotation
 from relay.frontend.python.values import annotation_of, meaning
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var

@@ -11,10 +11,10 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments, bound, default_nodes, fixed, parameters_of
-from relay.frontend.python.assigned import changed_lists, leaves_early, local_names
 from relay.frontend.python.block import Block, Exits, Unset
 from relay.frontend.python.callables import LocalFunction, Model, Template
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.assigned import changed_lists, leaves_early, local_names
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import Form, common, form_of, form_of_annotation
 from relay.frontend.python.values import annotation_of, as_expr, meaning
 from relay.ir.expr import Expr, Function, Var

@@ -21,8 +21,8 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.ranges import UNKNOWN, range_of_result
-from relay.frontend.python.source import refusal
+from relay.frontend.python.facts.ranges import UNKNOWN, range_of_result
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, number
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType

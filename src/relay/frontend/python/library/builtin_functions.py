@@ -45,7 +45,7 @@ from relay.frontend.python.library.sequences import (
     of_known,
     together,
 )
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import holds_expr, is_list, known_now
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType, TupleType

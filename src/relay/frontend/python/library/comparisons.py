@@ -11,7 +11,7 @@ from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.sequences import folded, list_of
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import STATIC, as_expr, holds_expr, is_list, items, known_now
 from relay.ir.expr import TupleGetItem
 from relay.ir.types import TupleType

@@ -14,6 +14,7 @@ from relay import op
 from relay.arith.expr import IntExpr
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.facts.ranges import Range
 from relay.frontend.python.library.arithmetic import combined, converted, require
 from relay.frontend.python.library.indices import (
     FULL,
@@ -27,7 +28,6 @@ from relay.frontend.python.library.indices import (
     rank_of_index,
     sliced_axis,
 )
-from relay.frontend.python.ranges import Range
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Expr
 from relay.ir.types import ANY, TensorType, Type, TypeCall, scalar_type

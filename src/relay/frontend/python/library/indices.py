@@ -13,8 +13,8 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.facts.ranges import Range
 from relay.frontend.python.library.arithmetic import converted
-from relay.frontend.python.ranges import Range
 from relay.frontend.python.values import as_expr, number
 from relay.ir.expr import Call, Constant, Expr, Op
 from relay.ir.types import ANY, TensorType

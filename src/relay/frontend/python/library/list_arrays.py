@@ -12,7 +12,7 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library.arithmetic import as_operand, combined, common_dtype, converted
 from relay.frontend.python.library.numpy_functions import computed_shape, element_type
 from relay.frontend.python.library.sequences import element_of, folded, lifted, list_of
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import is_list
 from relay.ir.expr import Expr, Tuple, TupleGetItem, const
 from relay.ir.types import TensorType

@@ -24,7 +24,7 @@ from relay.frontend.python.library.numpy_functions import (
     rank_of,
     truth_of,
 )
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 

@@ -12,7 +12,7 @@ from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.sequences import element_of, folded, known, lifted, list_of
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import alike, as_expr, holds_expr, known_now
 from relay.ir.expr import Expr, If, const
 from relay.ops.elementwise.comparison import equal

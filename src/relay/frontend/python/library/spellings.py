@@ -16,7 +16,7 @@ from relay.frontend.python.library.builtin_functions import BUILTINS
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY
 from relay.frontend.python.library.numpy_functions import NUMPY
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 
 MODULES: Mapping[str, str] = {
     "jax.numpy": "jax.numpy", "jax.numpy.linalg": "jax.numpy", "torch": "torch", "torch.functional": "torch",

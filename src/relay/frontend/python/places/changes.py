@@ -10,14 +10,14 @@ from typing import Any, TypeAlias, cast
 from relay import op
 from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments
-from relay.frontend.python.assigned import CHANGING_METHODS
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library.arithmetic import converted
 from relay.frontend.python.library.indexing import index_list, joined
 from relay.frontend.python.library.ordering import ordered
 from relay.frontend.python.library.sequences import known, list_of, sliced
 from relay.frontend.python.places.targets import change_place, is_tensor, root_of
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.assigned import CHANGING_METHODS
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now, list_expr
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType, TypeCall

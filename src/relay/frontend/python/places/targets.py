@@ -9,11 +9,11 @@ from typing import Any, TypeAlias, cast
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.indexing import changed, changed_list, index_list, index_tensor, is_basic
 from relay.frontend.python.library.unpacking import taken
-from relay.frontend.python.ownership import Held
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, is_list, is_option, known_now
 from relay.ir.expr import Expr, RefWrite
 from relay.ir.types import TensorType, TypeCall

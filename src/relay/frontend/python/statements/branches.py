@@ -10,10 +10,10 @@ from typing import TypeAlias
 from relay.base.frozen import mutable
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import assigned_names, leaves_early, may_fall_through, named_in
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
 from relay.frontend.python.expressions.operators import tested_name
-from relay.frontend.python.ownership import Held
+from relay.frontend.python.facts.ownership import Held
+from relay.frontend.python.syntax.assigned import assigned_names, leaves_early, may_fall_through, named_in
 from relay.frontend.python.tuples import Form, common, form_of
 from relay.frontend.python.values import alike, as_expr
 from relay.ir.expr import (

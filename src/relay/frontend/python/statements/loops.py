@@ -14,7 +14,11 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import (
+from relay.frontend.python.block import Block, End, Exits, Unset
+from relay.frontend.python.places.targets import assign
+from relay.frontend.python.statements.branches import changing_names, joined, take_state
+from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
+from relay.frontend.python.syntax.assigned import (
     assigned_names,
     breaking_names,
     leaves_by,
@@ -24,11 +28,7 @@ from relay.frontend.python.assigned import (
     reads,
     target_names,
 )
-from relay.frontend.python.block import Block, End, Exits, Unset
-from relay.frontend.python.places.targets import assign
-from relay.frontend.python.source import refusal
-from relay.frontend.python.statements.branches import changing_names, joined, take_state
-from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import Form, form_of
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var

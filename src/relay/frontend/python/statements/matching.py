@@ -12,12 +12,12 @@ from typing import Any, TypeAlias, cast
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import assigned_names, may_fall_through
 from relay.frontend.python.block import Block, End, Exits, is_expr
 from relay.frontend.python.datatype import constructor_of, field_names
 from relay.frontend.python.expressions.operators import comparison
-from relay.frontend.python.source import refusal
 from relay.frontend.python.statements.branches import changed_names, changing_names, choose, joined
+from relay.frontend.python.syntax.assigned import assigned_names, may_fall_through
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_option, known_now
 from relay.ir.expr import (
     Clause,

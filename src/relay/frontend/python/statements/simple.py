@@ -12,9 +12,9 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, is_expr
 from relay.frontend.python.expressions.operators import combined
-from relay.frontend.python.ownership import changes_in_place
+from relay.frontend.python.facts.ownership import changes_in_place
 from relay.frontend.python.places.targets import assign, change_place, is_tensor, root_of
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import annotated_type, as_expr, is_list
 from relay.ir.expr import Expr, const
 from relay.ir.types import TensorType

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.assigned import changed_names
 from relay.frontend.python.block import Block, End, is_expr
 from relay.frontend.python.callables import Counted, Method, Together
+from relay.frontend.python.facts.ranges import UNKNOWN
 from relay.frontend.python.library.indexing import extent_of
 from relay.frontend.python.library.sequences import known, known_range
-from relay.frontend.python.ranges import UNKNOWN
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.assigned import changed_names
+from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_number
 from relay.ir.expr import Clause, Expr, If, Match, PatternConstructor, PatternVar, Var, const
 from relay.ir.types import TensorType, TypeCall, scalar_type

@@ -16,10 +16,10 @@ from relay.frontend.shared.value import Value
 from relay.frontend.torch.captured.parts import parts_of
 from relay.frontend.torch.captured.survey import is_operator, unconverted
 from relay.frontend.torch.decided import is_tensor, outputs_of
+from relay.frontend.torch.extents.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.graph import GraphImporter, Made
 from relay.frontend.torch.keys import RandomKey
 from relay.frontend.torch.package import torch_package
-from relay.frontend.torch.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType

@@ -13,9 +13,9 @@ from relay.frontend.shared.names import SymbolNames
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.decided import decided_extents, is_tensor, outputs_of
+from relay.frontend.torch.extents.symbols import Extents, symbols_of
 from relay.frontend.torch.graph import GraphImporter, Made
 from relay.frontend.torch.keys import RandomKey
-from relay.frontend.torch.symbols import Extents, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.ops.framework.build import symbol
 

@@ -13,8 +13,8 @@ from relay.tir.dependence import conflicts
 from relay.tir.expr import Load, Value, ValueVar
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import For, Issue, LoopKind, Stmt
-from relay.tir.synchronization import awaited, signal_name
-from relay.tir.touches import Extents, Touch, all_touches, meet
+from relay.tir.threads.synchronization import awaited, signal_name
+from relay.tir.threads.touches import Extents, Touch, all_touches, meet
 from relay.tir.traversal import statement_children, value_indices, walk_statement, walk_value
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.testing.libraries import library
+from relay.testing.measuring.libraries import library
 from relay.testing.onnx_models.onnx_jax import jax_function
 from relay.testing.onnx_models.onnx_torch import torch_module
 

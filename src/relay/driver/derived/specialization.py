@@ -14,8 +14,8 @@ from relay.base.diagnostics import RelayError
 from relay.base.names.fresh_names import FreshNames
 from relay.base.span import caller_span
 from relay.base.trampoline import run
-from relay.driver.gradients import PROGRAM_OR_PYTHON, AnyPythonProgram, CompiledGradient
-from relay.driver.python_source import CompiledFunction, CompiledProgram, Defaults
+from relay.driver.derived.gradients import PROGRAM_OR_PYTHON, AnyPythonProgram, CompiledGradient
+from relay.driver.notations.python_source import CompiledFunction, CompiledProgram, Defaults
 from relay.frontend.python.reader import Reading
 from relay.frontend.python.tuples import plain
 from relay.infer.infer_type import infer_type

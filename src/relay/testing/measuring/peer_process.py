@@ -1,6 +1,6 @@
 """A peer in a process of its own, so that its threads and its memory are not those of relay.
 
-    python -m relay.testing.peer_process NAME MODEL INPUTS.npz DTYPES THREADS
+    python -m relay.testing.measuring.peer_process NAME MODEL INPUTS.npz DTYPES THREADS
 
 That process makes the call, and says so by a line of JSON; for each line that it then reads it takes a turn, waits
 until its threads wait too, and prints the seconds. It ends when its input does.
@@ -22,8 +22,8 @@ import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
-from relay.testing.measure import Turns, rest
-from relay.testing.peers import PEERS, Arrays
+from relay.testing.measuring.measure import Turns, rest
+from relay.testing.measuring.peers import PEERS, Arrays
 
 _ERROR_LINES = 5
 

@@ -10,7 +10,7 @@ from relay.base.arguments import Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.driver.build import build
-from relay.driver.python_source import CompiledFunction, CompiledProgram
+from relay.driver.notations.python_source import CompiledFunction, CompiledProgram
 from relay.frontend.python.callables import Transformed
 from relay.frontend.python.reader import Reading
 from relay.infer.infer_type import infer_type

@@ -11,7 +11,7 @@ from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, mul
 from relay.arith.prove import Proof, prove_under
 from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
-from relay.tir.touches import Extents, Touch
+from relay.tir.threads.touches import Extents, Touch
 
 
 @frozen

@@ -25,7 +25,7 @@ from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
 from relay.frontend.python.identity import identity
 from relay.frontend.python.reader import PythonFunction, Reading, read_function, read_model
-from relay.frontend.python.source import names_around
+from relay.frontend.python.syntax.source import names_around
 from relay.frontend.python.tuples import plain
 from relay.ir.module import IRModule
 from relay.runtime.artefact.artefact import Artefact

@@ -36,10 +36,10 @@ from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions, negated
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import awaited, signal_name
-from relay.tir.touches import Extents, Touch, all_touches, is_apart, overlap, touches
+from relay.tir.threads.synchronization import awaited, signal_name
+from relay.tir.threads.touches import Extents, Touch, all_touches, is_apart, overlap, touches
+from relay.tir.threads.ways import Entry, Turns, Way, Ways, in_step, is_at_most, merged, told_as
 from relay.tir.traversal import statement_children
-from relay.tir.ways import Entry, Turns, Way, Ways, in_step, is_at_most, merged, told_as
 
 MOST_ROUNDS = 4
 """How many iterations of a loop are followed until they repeat."""

@@ -19,7 +19,7 @@ import numpy as np
 from relay.base.frozen import mutable
 from relay.base.identity import IdentityMap
 from relay.base.span import Span
-from relay.frontend.python.source import refusal
+from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import ExprBase
 from relay.ir.types import TensorType, TypeCall
 

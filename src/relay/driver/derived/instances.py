@@ -6,8 +6,8 @@ from typing import overload
 
 from relay.base.arguments import expect
 from relay.base.span import caller_span
-from relay.driver.gradients import PROGRAM_OR_PYTHON, AnyPythonProgram, CompiledGradient
-from relay.driver.python_source import CompiledFunction, CompiledProgram
+from relay.driver.derived.gradients import PROGRAM_OR_PYTHON, AnyPythonProgram, CompiledGradient
+from relay.driver.notations.python_source import CompiledFunction, CompiledProgram
 from relay.frontend.python.reader import Reading
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from relay.base.diagnostics import Origin, RelayError
-from relay.frontend.python.source import PythonSource, refusal
+from relay.frontend.python.syntax.source import PythonSource, refusal
 
 OUTSIDE: Mapping[type[ast.AST], tuple[str, str]] = {
     ast.Try: ("`try`", "a program has no exceptions: give a value that says what happened, such as an Option"),

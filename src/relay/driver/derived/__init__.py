@@ -1,0 +1,1 @@
+"""Programs made of programs: derivatives, many instances at once, known arguments."""
