@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 import runpy
+import sys
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -23,8 +24,11 @@ def run_page(name: str, folder: Path) -> str:
     script = folder / "page.py"
     script.write_text("\n\n".join(blocks(name, "python")), encoding="utf-8")
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        runpy.run_path(str(script))
+    try:
+        with contextlib.redirect_stdout(printed):
+            runpy.run_path(str(script))
+    finally:
+        sys.stdout.write(printed.getvalue())  # for tests that read it as it comes
     return printed.getvalue()
 
 

@@ -16,7 +16,7 @@ def made_up_array(
     far as the dtype has them. Scales, which have no sign, are of the magnitudes of floats.
 
     >>> made_up_array(np.random.default_rng(0), (4,), DType.INT8, (-4, 9))
-    array([7, 4, 3, -1], dtype=int8)
+    array([ 7,  4,  3, -1], dtype=int8)
     """
     if dtype.is_float:
         exact = np.float64 if dtype is DType.FLOAT64 else np.float32

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from typing import TypeAlias
 
 from relay.arith.expr import IntExpr
 from relay.lower.program.place import ArenaPlace, Place
@@ -26,7 +27,7 @@ def broken_arena(
             yield buffer, f"it ends behind the arena, at byte {end} of {region.arena_bytes}"
     alive = _alive(arena, len(calls))
     for one in arena:
-        for other in alive[max(one.first, 0)]:
+        for other in _near(alive[max(one.first, 0)], one.offset_bytes, _end(one)):
             if other is not one and _collide(one, other) and not _is_overwritten(one, other, calls, may_overwrite):
                 yield one, f"it lies over what `{other.kernel}` makes, which is needed at the same time"
     written = 0  # how many calls have written their results
@@ -50,21 +51,39 @@ def _present(region: RunRegion) -> Iterator[ArenaBuffer]:
             yield replace(buffer, first=-1)
 
 
-def _alive(arena: Sequence[ArenaBuffer], call_count: int) -> list[list[ArenaBuffer]]:
+_Spans: TypeAlias = Sequence[tuple["int | None", "int | None", ArenaBuffer]]
+"""Buffers, each behind where it begins and ends, if numbers tell."""
+
+
+def _alive(arena: Sequence[ArenaBuffer], call_count: int) -> Sequence[_Spans]:
     """Who is in the arena while each kernel runs."""
-    found: list[list[ArenaBuffer]] = [[] for _ in range(call_count)]
+    found: list[list[tuple[int | None, int | None, ArenaBuffer]]] = [[] for _ in range(call_count)]
     for buffer in arena:
+        begin = buffer.offset_bytes if isinstance(buffer.offset_bytes, int) else None
+        span = begin, _end(buffer), buffer
         for time in range(max(buffer.first, 0), buffer.last + 1):
-            found[time].append(buffer)
+            found[time].append(span)
     return found
 
 
-def _dead(alive: Sequence[Sequence[ArenaBuffer]], places: Sequence[Place], first: int, last: int) -> Iterator[Place]:
+def _dead(alive: Sequence[_Spans], places: Sequence[Place], first: int, last: int) -> Iterator[Place]:
     """The places in the arena that belong to nobody who was written by call number `first` and is needed by `last`."""
     there = alive[max(last, 0)] if alive else ()
     for place in places:
-        if isinstance(place, ArenaPlace) and not any(_holds(each, place, first) for each in there):
-            yield place
+        if isinstance(place, ArenaPlace):
+            offset = place.offset_bytes
+            near = _near(there, offset, offset + 1 if isinstance(offset, int) else None)
+            if not any(_holds(each, place, first) for each in near):
+                yield place
+
+
+def _near(buffers: _Spans, begin: IntExpr, end: int | None) -> list[ArenaBuffer]:
+    """Those that may have a byte from `begin` to before `end`: all of which numbers do not tell that they have none."""
+    if not isinstance(begin, int) or end is None:
+        return [buffer for _, _, buffer in buffers]
+    return [
+        buffer for first, last, buffer in buffers if first is None or last is None or (first < end and begin <= last)
+    ]
 
 
 def _holds(buffer: ArenaBuffer, place: ArenaPlace, first: int) -> bool:
