@@ -242,6 +242,5 @@ def test_windows_over_images_of_any_size_go_back_by_pytorch():
     for size in (12, 17):
         assert_gradients_agree(network, run, torch.randn(3, 2, size, size))
     assert {name for name, _ in report().eager} == {
-        "aten.convolution_backward.default", "aten.max_pool2d_with_indices.default",
-        "aten.max_pool2d_with_indices_backward.default",
+        "aten.convolution_backward.default", "aten.max_pool2d_with_indices_backward.default",
     }  # fmt: skip

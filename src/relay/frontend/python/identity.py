@@ -41,9 +41,9 @@ def identity(function: PythonFunction) -> str | None:
     while waiting:
         value = waiting.pop()
         if isinstance(value, PythonFunction):  # which of those that were met, where it was
-            number = met.setdefault(id(value), len(met))
-            state.update(f"{number}\n".encode())
-            if number < len(met) - 1:
+            is_known = id(value) in met
+            state.update(f"{met.setdefault(id(value), len(met))}\n".encode())
+            if is_known:
                 continue
         told = _told(value)
         if told is None:

@@ -81,7 +81,7 @@ def _turned(order: Sequence[Expr], in_place: AbstractSet[Expr]) -> set[Expr]:
                 elif arguments[0] in made:
                     turned.add(expr)
             case Call(Op(operator=OperatorRecord() as record), arguments):
-                if _follows(expr, record) and not made.isdisjoint(arguments):
+                if not made.isdisjoint(arguments) and _follows(expr, record):
                     made.add(expr)
             case _:
                 pass
