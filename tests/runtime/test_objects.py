@@ -68,10 +68,14 @@ def test_loading_again_and_again_keeps_nothing():
             load_objects([image], ["add"])
         gc.collect()
 
+    def growth_bytes() -> int:
+        before = resident_bytes()
+        load_often()
+        return resident_bytes() - before
+
     load_often()
-    before = resident_bytes()
-    load_often()
-    assert resident_bytes() - before < loads * most_bytes_each
+    # What loading keeps shows in every round; what the rest of the process does, in some.
+    assert min(growth_bytes() for _ in range(3)) < loads * most_bytes_each
 
 
 def resident_bytes() -> int:
