@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import weakref
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +14,7 @@ from relay.runtime.memory.objects import load_objects, load_support
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_object
+from tests.driver.processes import SOURCE, python
 
 NATIVE = resolve(Target.parse("llvm"))
 ADD = "define i32 @add(i32 %a, i32 %b) {\n  %c = add i32 %a, %b\n  ret i32 %c\n}\n"
@@ -59,28 +59,23 @@ def test_code_goes_when_nobody_holds_it():
     assert reference() is None
 
 
+LOADS_OFTEN = """
+import gc
+from relay.base.target import Target
+from relay.runtime.memory.objects import load_objects
+from relay.targets.cpu.codegen import emit_object
+from relay.targets.cpu.host import resolve
+from tests.endurance.memory import growth_bytes
+from tests.runtime.test_objects import ADD
+
+image = emit_object(ADD, resolve(Target.parse("llvm")))
+print(growth_bytes(lambda: load_objects([image], ["add"]), 400, 400))
+"""
+
+
 def test_loading_again_and_again_keeps_nothing():
-    image = emit_object(ADD, NATIVE)
-    loads, most_bytes_each = 400, 2048
-
-    def load_often() -> None:
-        for _ in range(loads):
-            load_objects([image], ["add"])
-        gc.collect()
-
-    def growth_bytes() -> int:
-        before = resident_bytes()
-        load_often()
-        return resident_bytes() - before
-
-    load_often()
-    # What loading keeps shows in every round; what the rest of the process does, in some.
-    assert min(growth_bytes() for _ in range(3)) < loads * most_bytes_each
-
-
-def resident_bytes() -> int:
-    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) * 1024
+    most_bytes_each = 2048
+    assert int(python(LOADS_OFTEN, PYTHONPATH=f"{SOURCE}:{SOURCE.parent}")) < 400 * most_bytes_each
 
 
 def test_there_is_one_support_library():
