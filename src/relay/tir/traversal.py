@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
-from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, free_symbols, map_leaves, multiply
+from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, children, free_symbols, map_leaves, multiply
 from relay.base.frozen import frozen
 from relay.base.graph import post_order
 from relay.tir.expr import (
@@ -99,15 +99,16 @@ def walk_value(value: Value) -> Iterator[Value]:
 
 def values_in_index(index: IntExpr) -> list[Value]:
     """The machine values that an index reads."""
+    if isinstance(index, (int, Symbol)):
+        return []
     found: list[Value] = []
-
-    def note(atom: Atom) -> IntExpr:
-        if isinstance(atom, ValueIndex):
-            found.append(atom.value)
-        return atom
-
-    if not isinstance(index, (int, Symbol)):
-        map_leaves(index, lambda symbol: symbol, note)
+    stack: list[IntExpr] = [index]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ValueIndex):
+            found.append(part.value)
+        else:
+            stack.extend(reversed(children(part)))
     return found
 
 

@@ -15,6 +15,7 @@ from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.target import CpuTarget
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Value, ValueVar
+from relay.tir.stmt import For
 
 
 @frozen
@@ -132,6 +133,7 @@ class Emitter:
     places: Known[Buffer, Place] = field(init=False)
     variables: Known[ValueVar, str] = field(init=False)
     memo: dict[int, str] = field(default_factory=dict)
+    works: dict[For, IntExpr] = field(default_factory=dict)  # how long loops take (`emit/kernels/work.py`)
     guard: Guard | None = None
     in_parallel: bool = False
     scratch: str = "%scratch"  # what the function works in,

@@ -151,7 +151,7 @@ def _grain(e: Emitter, loop: For, count: str) -> str:
         return str(stated)
     if all(isinstance(each.extent, int) for each in walk_statement(loop) if isinstance(each, For)):
         return "1"
-    work = work_of(loop)
+    work = work_of(loop, e.works)
     if isinstance(work, int) or not free_symbols(work) <= e.symbols.keys() or values_in_index(work):
         return "1"
     shortest = SHORTEST_PARALLEL_NANOSECONDS * PARTS_OF_A_NANOSECOND

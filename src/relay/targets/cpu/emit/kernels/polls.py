@@ -22,7 +22,7 @@ def iterations_between_polls(e: Emitter, loop: For) -> IntExpr | None:
     """How many iterations of a loop run between two polls, at least 1; None where it has none, nor have those in it."""
     if not e.polls:
         return None
-    work = work_of(loop.body)
+    work = work_of(loop.body, e.works)
     longest = bounds_of(multiply(loop.extent, work), _ranges(e)).high
     if longest is not None and longest < _BETWEEN_POLLS:
         return None
