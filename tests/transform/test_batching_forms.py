@@ -7,7 +7,9 @@ import pytest
 import relay
 from relay.infer.infer_type import infer_type
 from relay.transform.batching.auto_batch import AutoBatch, batching
+from relay.transform.batching.list_loops import ListLoop
 from relay.transform.batching.rows import Refusal
+from tests.native.running import assert_same
 
 V = relay.Tensor[(8,)]
 M = relay.Tensor[(8, 8)]
@@ -28,6 +30,16 @@ class Rose:
     class Tree:
         value: V
         children: "list[Rose]"
+
+
+@relay.datatype
+class Wide:
+    class Leaf:
+        value: relay.Tensor[(128,)]
+
+    class Node:
+        left: "Wide"
+        right: "Wide"
 
 
 @relay.function
@@ -203,14 +215,12 @@ def control(t: T, w: M):
 
 TAKEN = {
     one_tree: "one tree", tree_lstm: "one tree", comprehension: "all trees", builtin_map: "all trees",
-    sum_builtin: "all trees", append_loop: "one tree", sum_loop: "one tree", users_map: "one tree",
-    users_fold: "one tree",
+    sum_builtin: "all trees", append_loop: "all trees", sum_loop: "all trees", users_map: "all trees",
+    users_fold: "all trees",
 }  # fmt: skip
 """Whether the trees of a list are taken together, or each by itself."""
 
 REFUSED = {
-    own_map: "gives a value of type List[Tensor[(8,), float32]], not tensors of known extents",
-    own_fold: "calls itself with another %acc than it was given",
     rose: "calls itself on something else than a field of what it matched",
     rose2: "calls itself on something else than a field of what it matched",
     even: "is recursive through other functions",
@@ -241,3 +251,117 @@ def test_what_is_said_of_the_others(function):
 
 
 ENTRIES = (users_map, users_fold, child_sum, child_sum_stack, mutual, state_down, depth_down, control)
+
+
+# ----------------------------------------------------------------------------------------------------- loops over lists
+
+
+def tree(leaves, random):
+    if leaves == 1:
+        return T.Leaf(random.standard_normal(8).astype("float32"))
+    left = leaves // 2
+    return T.Node(tree(left, random), tree(leaves - left, random))
+
+
+def early_end(ts: list[T], w: M):
+    total = np.zeros(8)
+    for t in ts:
+        if np.sum(total) > 1.0:
+            break
+        total = total + enc(t, w)
+    return total
+
+
+def weights_that_change(ts: list[T], w: M):
+    total = np.zeros(8)
+    for t in ts:
+        total = total + enc(t, w)
+        w = w * 0.5
+    return total
+
+
+def two_uses(ts: list[T], w: M):
+    total = np.zeros(8)
+    for t in ts:
+        total = total + enc(t, w) * enc(t, w * 2.0)
+    return total
+
+
+def nested(ts: list[list[T]], w: M):
+    out = []
+    for row in ts:
+        total = np.zeros(8)
+        for t in row:
+            total = total + enc(t, w)
+        out.append(total)
+    return out
+
+
+LOOPS = (append_loop, sum_loop, users_map, users_fold)
+
+
+@pytest.mark.parametrize("sizes", [(), (1,), (3, 1, 9), (16,) * 12], ids=len)
+@pytest.mark.parametrize("form", LOOPS, ids=lambda form: form.__name__)
+def test_loops_give_the_same(form, sizes):
+    random = np.random.default_rng(len(sizes))
+    trees, w = [tree(size, random) for size in sizes], 0.3 * random.standard_normal((8, 8)).astype("float32")
+    module = relay.function(form).module
+    expected = relay.create_executor("interpreter", mod=module).evaluate()(trees, w)
+    with relay.PassContext(opt_level=3):
+        batched = AutoBatch(infer_type(module))
+    for found in (
+        relay.create_executor("interpreter", mod=batched).evaluate()(trees, w),
+        relay.build(module, opt_level=3)(trees, w),
+    ):
+        assert_same(found, expected)
+
+
+@relay.function
+def wide(t: Wide, w: relay.Tensor[(128, 128)]) -> relay.Tensor[(128,)]:
+    match t:
+        case Wide.Leaf(v):
+            return np.tanh(v @ w)
+        case Wide.Node(l, r):
+            return np.tanh((wide(l, w) + wide(r, w)) @ w)
+
+
+def wide_sum(ts: list[Wide], w: relay.Tensor[(128, 128)]):
+    total = np.zeros(128)
+    for t in ts:
+        total = total + wide(t, w)
+    return total
+
+
+def test_where_levels_pay_is_chosen_at_run_time():
+    random = np.random.default_rng(5)
+    w = 0.05 * random.standard_normal((128, 128)).astype("float32")
+    module = relay.function(wide_sum).module
+    executable = relay.build(module, opt_level=3)
+    for count in (0, 1, 32):
+        trees = [Wide.Leaf(random.standard_normal(128).astype("float32")) for _ in range(count)]
+        trees = [Wide.Node(each, each) for each in trees]
+        expected = relay.create_executor("interpreter", mod=module).evaluate()(trees, w)
+        np.testing.assert_allclose(executable(trees, w), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_loops_inside_loops_give_the_same():
+    random = np.random.default_rng(5)
+    rows = [[tree(size, random) for size in sizes] for sizes in ((3, 1), (), (5,) * 9)]
+    w = 0.3 * random.standard_normal((8, 8)).astype("float32")
+    module = relay.function(nested).module
+    expected = relay.create_executor("interpreter", mod=module).evaluate()(rows, w)
+    found = relay.build(module, opt_level=3)(rows, w)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("form", [early_end, weights_that_change, two_uses], ids=lambda form: form.__name__)
+def test_a_loop_whose_calls_depend_on_it_makes_them_itself(form):
+    with relay.PassContext(opt_level=3):
+        batched = AutoBatch(infer_type(relay.function(form).module))
+    assert "_each" not in str(relay.transform.RemoveUnusedFunctions(batched))
+
+
+def test_a_loop_is_said_to_make_its_calls_together():
+    found = {name.name_hint: each for name, each in batching(infer_type(relay.function(users_fold).module)).items()}
+    assert isinstance(found["own_fold"], ListLoop)
+    assert found["own_fold"].callee.name_hint == "enc"

@@ -12,7 +12,7 @@ from relay.cli.differences import pass_differences, runs
 from relay.cli.models import add_donation, add_model_options, read_model, with_schedules
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
-from relay.ir.expr import Call, Expr
+from relay.ir.expr import Call, Expr, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ops.framework.layouts import parse_layout
@@ -27,6 +27,7 @@ from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.text.printer import print_primfunc
 from relay.transform.batching.auto_batch import batching
+from relay.transform.batching.list_loops import ListLoop
 from relay.transform.batching.recursion import Recursion
 from relay.transform.batching.rows import Refusal
 from relay.transform.pipelines import level
@@ -113,15 +114,19 @@ def _passes(compilation: Compilation, function: str | None) -> str:  # noqa: ARG
 def _batching(compilation: Compilation, function: str | None) -> str:
     """For each recursive function, whether AutoBatch takes its calls together, or why not."""
     (before, _), *_ = runs(compilation, "AutoBatch")
-    lines = {name.name_hint: _taken_together(found) for name, found in batching(before).items()}
+    lines = {name.name_hint: _taken_together(name, found) for name, found in batching(before).items()}
     if function is not None and function in before:
         lines = {function: lines.get(function, f"@{function} is not recursive")}
     return "\n".join(lines.values()) or "no function is recursive"
 
 
-def _taken_together(found: Recursion | Refusal) -> str:
+def _taken_together(name: GlobalVar, found: Recursion | ListLoop | Refusal) -> str:
     if isinstance(found, Refusal):
         return f"{found}: its calls run one by one"
+    if isinstance(found, ListLoop):
+        return (
+            f"@{name.name_hint} has its calls of @{found.callee.name_hint} made together, before it goes over the list"
+        )
     where = "" if found.branches else ", where it is mapped over a list"
     return f"@{found.name.name_hint} runs level by level{where}"
 

@@ -4,7 +4,8 @@ A function over a data type, such as a network over trees, calls itself once for
 runs kernels on one instance: matrix times vector, where a matrix product for all instances would read the weights once.
 The calls are independent of each other but for those below them, so they are taken by *levels*: all values at one
 distance from the roots are instances of one level, and each clause of the function runs once for all its instances
-there. A program that maps such a function over a list has the trees of the whole list in each level.
+there. A program that maps such a function over a list has the trees of the whole list in each level; so has a loop over
+a list that calls it on each element, be it a fold, a map that a user wrote, or a `for` (`list_loops`).
 
     before: def @f(%t: T, %w) -> R { match (%t) { Leaf(%x) => leaf(%x, %w), Node(%l, %r) => node(@f(%l), @f(%r)) } }
             ... @f(%t) ...  @map(fn (%t) { @f(%t, %w) }, %ts) ...
@@ -48,6 +49,7 @@ from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.transform.batching.definitions import Definitions
 from relay.transform.batching.generate import Batches, define_batches
+from relay.transform.batching.list_loops import ListLoop, looped, with_calls_before
 from relay.transform.batching.recursion import Recursion, recursions
 from relay.transform.batching.rows import Refusal
 from relay.transform.batching.sites import mapped, with_batches, with_single_root
@@ -66,7 +68,7 @@ def batched(module: IRModule, blocks: tuple[int, ...], rates: Rates | None) -> I
     packed; none for matrices as they are. `rates`: those of the machine, for the choice."""
     definitions = Definitions.of(module)
     made: dict[GlobalVar, Batches] = {}
-    wanted = mapped(module)
+    wanted = mapped(module) | looped(module).keys()
     for recursion in recursions(module):
         if isinstance(recursion, Refusal) or not (recursion.branches or recursion.name in wanted):
             continue
@@ -80,21 +82,26 @@ def batched(module: IRModule, blocks: tuple[int, ...], rates: Rates | None) -> I
         return module
     for name in module.functions:
         definitions.functions[name] = with_batches(name, definitions, made)
+        definitions.functions[name] = with_calls_before(name, definitions, made)
     return definitions.module
 
 
-def batching(module: IRModule) -> dict[GlobalVar, Recursion | Refusal]:
-    """For each recursive function of a typed module: the form in which it would be batched, or why it is not.
+def batching(module: IRModule) -> dict[GlobalVar, Recursion | ListLoop | Refusal]:
+    """For each recursive function of a typed module: the form in which it would be batched, or why it is not. Loops
+    over lists come with functions that are batched.
 
     >>> from relay.ir.module import IRModule
     >>> batching(IRModule())
     {}
     """
-    found: dict[GlobalVar, Recursion | Refusal] = {}
+    found: dict[GlobalVar, Recursion | ListLoop | Refusal] = {}
     for recursion in recursions(module):
         if isinstance(recursion, Refusal):
             found[recursion.function] = recursion
         else:
             batches = define_batches(recursion, Definitions.of(module))
             found[recursion.name] = batches if isinstance(batches, Refusal) else recursion
+    for callee, loops in looped(module).items():
+        if isinstance(found.get(callee), Recursion):
+            found.update((loop.name, loop) for loop in loops if isinstance(loop.name, GlobalVar))
     return found

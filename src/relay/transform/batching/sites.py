@@ -95,8 +95,7 @@ def with_batches(name: GlobalVar, definitions: Definitions, made: Mapping[Global
         if not isinstance(function, Function) or call.args[subject] is not function.params[0]:
             return node
         rest = [arg for position, arg in enumerate(call.args) if position != subject]
-        if batches.each not in definitions.functions:
-            _define_each(batches, definitions)
+        define_each(batches, definitions)
 
         def together(values: Expr) -> Expr:
             results = Call(batches.each, (values, *rest), span=node.span)
@@ -153,8 +152,10 @@ def _define_alone(recursion: Recursion, definitions: Definitions) -> GlobalVar:
     return alone
 
 
-def _define_each(batches: Batches, definitions: Definitions) -> None:
-    """`each(values, invariants…)` → the list of the results"""
+def define_each(batches: Batches, definitions: Definitions) -> None:
+    """`each(values, invariants…)` → the list of the results; nothing is done if it is there."""
+    if batches.each in definitions.functions:
+        return
     recursion, lists = batches.recursion, batches.lists
     values = Var("values", lists.of(recursion.subject_type))
     invariants = tuple(Var(var.name_hint, known_type(var)) for var in recursion.invariants)
