@@ -104,11 +104,14 @@ def test_options_that_verify_nothing() -> None:
         relay.build(layer(), verify="yes")  # type: ignore[arg-type]
 
 
-def test_narrower_floats_are_held_to_their_own_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("given", ["float32", "float16"])
+def test_narrower_floats_are_held_to_their_own_rounding(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where other parts of the program were narrow before."""
     _plant(monkeypatch, ToMixedPrecision("bfloat16"))
     x = relay.var("x", shape=("n", 64))
     weight = relay.const(np.random.default_rng(0).standard_normal((8, 64), dtype=np.float32))
-    report = relay.build(Function((x,), relay.nn.dense(x, weight)), opt_level=0, verify=True).verification
+    product = relay.nn.dense(relay.cast(relay.cast(x, given), "float32"), weight)
+    report = relay.build(Function((x,), product), opt_level=0, verify=True).verification
     assert report is not None
     mixed = next(each for each in report.comparisons if each.name == "ToMixedPrecision")
     assert 1e-5 < mixed.relative < 0.1

@@ -21,7 +21,7 @@ from rich.console import Console
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.driver.verification.distance import judged
-from relay.driver.verification.meanings import narrowest_float_bits
+from relay.driver.verification.meanings import rounds_coarser
 from relay.driver.verification.observed import Seen
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
@@ -140,7 +140,7 @@ def _assert_sound(
     if problems:
         raise Disagreement(f"{name} makes an ill-formed program: {problems[0]}")
     found = _value(after, program)
-    rounding = (before, after) if narrowest_float_bits(after) < narrowest_float_bits(before) else (before,)
+    rounding = (before, after) if rounds_coarser(after, before) else (before,)
     verdict = judged(
         found, meant, may, lambda by: [(_value(each, program, by), _value(each, program)) for each in rounding]
     )

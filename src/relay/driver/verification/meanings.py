@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from relay.analysis.multiply_adds import get_total_mac_number
 from relay.arith.expr import Symbol, evaluate, free_symbols
@@ -107,8 +108,8 @@ class Meanings:
         self, before: IRModule, after: IRModule, draw: Draw, call_operator: CallOperator
     ) -> list[tuple[list[Seen], list[Seen]]]:
         """What the program before a rewrite gives by operators that are called so, and by their meaning; where the one
-        behind it computes with narrower floats, which round coarser, that of both."""
-        modules = (before, after) if narrowest_float_bits(after) < narrowest_float_bits(before) else (before,)
+        behind it rounds coarser, that of both."""
+        modules = (before, after) if rounds_coarser(after, before) else (before,)
         return [(self._run(each, draw, call_operator), self.of(each, draw)) for each in modules]
 
     def _run(self, module: IRModule, draw: Draw, call_operator: CallOperator) -> list[Seen]:
@@ -128,11 +129,17 @@ class Meanings:
         return "; ".join(dict.fromkeys(self.reasons.values()))
 
 
-def narrowest_float_bits(module: IRModule) -> int:
-    """The width of the narrowest floats that a typed program computes with; 64 where it has none."""
+def rounds_coarser(after: IRModule, before: IRModule) -> bool:
+    """Whether a typed program computes with narrower floats than another, or with more of the narrow ones."""
+    widths, as_before = _float_bits(after), _float_bits(before)
+    return min(widths) < min(as_before) or fmean(widths) < fmean(as_before)
+
+
+def _float_bits(module: IRModule) -> list[int]:
+    """The widths of the floats that a typed program computes with; 64 where it has none."""
     nodes = post_order(*module.functions.values())
     leaves = [leaf for each in nodes if each.checked_type is not None for leaf in tensor_types(each.checked_type)]
-    return min((leaf.dtype.bits for leaf in leaves if leaf.dtype.is_float), default=64)
+    return [leaf.dtype.bits for leaf in leaves if leaf.dtype.is_float] or [64]
 
 
 def reason_of(error: RelayError) -> str:
