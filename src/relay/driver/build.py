@@ -9,17 +9,19 @@ from typing import Any
 from relay.base.arguments import CALLABLE, TEXT, Kind, expect, expect_each
 from relay.base.collector import collection_paused
 from relay.base.freed_memory import gives_back_memory
+from relay.base.names.loading import when_called
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
-from relay.driver.libraries.export import export_library
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
 from relay.driver.progress import Progress, carried
-from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
 from relay.driver.verification.options import VerifyOptions
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable, instantiate
 from relay.transform.framework.context import PassContext
+
+_export_library = when_called("relay.driver.libraries.export", "export_library")
+_machine_roofline = when_called("relay.driver.roofline", "machine_roofline")
 
 _VERIFY = Kind((bool, VerifyOptions), "True, False or VerifyOptions")
 NAMES = Kind((tuple, list), "a tuple of names", lambda value: f"donate=({value!r},)" if isinstance(value, str) else "")
@@ -67,7 +69,7 @@ def loaded(compilation: Compilation) -> Executable:
     """What a compilation makes, in this process."""
     with collection_paused():
         artefact = compilation.artefact
-    return instantiate(artefact, partial(export_library, compilation.targets.host), machine_roofline)
+    return instantiate(artefact, partial(_export_library, compilation.targets.host), _machine_roofline)
 
 
 def verified_executable(compilation: Compilation, options: VerifyOptions | None = None) -> Executable:

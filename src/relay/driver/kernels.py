@@ -10,11 +10,12 @@ import hashlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from relay.arith.expr import Comparison, Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
 from relay.base.frozen import frozen, mutable
+from relay.base.names.loading import when_called
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Function, Op
@@ -34,7 +35,6 @@ from relay.lower.targets import KernelTarget, Refused, Supported
 from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
 from relay.te.lowering.lower import lower as lower_to_loops
-from relay.te.notation.schedule import Schedule
 from relay.te.schedule.choice import Choice, Condition, Variant
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
@@ -43,6 +43,11 @@ from relay.tir.stmt import PrimFunc
 from relay.tir.text.printer import print_primfunc
 from relay.transform.devices.offload import TARGET
 from relay.transform.framework.external import checked_answer
+
+if TYPE_CHECKING:
+    from relay.te.notation.schedule import Schedule
+
+_NEW_SCHEDULE = when_called("relay.te.notation.schedule", "Schedule")
 
 Code = TypeVar("Code")
 
@@ -106,7 +111,7 @@ class Kernel:
         for record in operators_in(self.function):
             rule = record.schedules.get(self.target.target.kind)
             if rule is not None:
-                return rule(Schedule(group.outputs, (), self.target.intrinsics, self.target.hierarchy))
+                return rule(_NEW_SCHEDULE(group.outputs, (), self.target.intrinsics, self.target.hierarchy))
         return None
 
     def variants(self, group: Group) -> tuple[tuple[Comparison, tuple[Step, ...]], ...]:

@@ -27,6 +27,7 @@ from relay.base.files import open_regular, read_file
 from relay.base.freed_memory import gives_back_memory
 from relay.base.frozen import frozen
 from relay.base.kept_files import Draft, KeptFiles
+from relay.base.names.loading import when_called
 from relay.base.target import Target, target_kind
 from relay.base.version import compiler_fingerprint
 from relay.modelfiles.reading import ModelFile, Shape, file_or_bytes, read_model
@@ -100,7 +101,7 @@ def compile_model(
         model = read_model(source, params, shape, content)
         compilation = relay.driver.compile_stages(model.module, wanted, model.params, opt_level, progress)
         artefact = _compiled_in_place(kept, compilation, key_to_keep)
-    return instantiate(artefact, partial(_export, wanted), relay.driver.machine_roofline)
+    return instantiate(artefact, partial(_export, wanted), when_called("relay.driver.roofline", "machine_roofline"))
 
 
 def _compiled_in_place(kept: KeptFiles, compilation: Compilation, key_to_keep: Callable[[], str | None]) -> Artefact:

@@ -8,18 +8,18 @@ they come to fast ones.
 >>> te.lower(b, [a]).parameters
 (a[64, 32], b[64])
 
-`te.build`, which compiles them, stands above the compiler that uses them; it is loaded when it is first asked for.
+`te.build`, which compiles them, stands above the compiler that uses them. What only people write with, and the compiler
+does not, is loaded when it is first asked for.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from relay.base.names.late_names import late_names
+from relay.base.names.loading import names_when_asked
 from relay.te.compute import compute, extern, placeholder, reduce_axis, scan
 from relay.te.initial_state import initial_state
 from relay.te.lowering.lower import lower, lower_state, print_loops
-from relay.te.notation.schedule import Schedule
 from relay.te.operation import Compute, Extern, Operation, Placeholder, Reduced, Reducer, Reduction, Scan
 from relay.te.precision import rounded_once, widen
 from relay.te.reducers import all, any, highest, lowest, max, min, prod, reduce, reducer, sum  # noqa: A004
@@ -128,9 +128,12 @@ from relay.te.values import cast_to as cast
 
 if TYPE_CHECKING:
     from relay.driver.notations.tensor_expressions import build
+    from relay.te.notation.schedule import Schedule
 
 
-__getattr__ = late_names(__name__, {"build": "relay.driver.notations.tensor_expressions"})
+__getattr__ = names_when_asked(
+    __name__, {"build": "relay.driver.notations.tensor_expressions", "Schedule": "relay.te.notation.schedule"}
+)
 
 __all__ = [
     "BlockIntrinsic",

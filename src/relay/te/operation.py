@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import TypeAlias, Union, assert_never
 
-from relay.arith.expr import Atom, IntExpr, Symbol, children, map_leaves
+from relay.arith.expr import Atom, IntExpr, map_leaves
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.graph import post_order
@@ -17,7 +17,7 @@ from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value, ValueBase
 from relay.tir.stmt import Stmt
-from relay.tir.traversal import ValueIndex, value_children, value_indices, value_mapping
+from relay.tir.traversal import ValueIndex, value_children, value_indices, value_mapping, values_in_index
 
 Components: TypeAlias = tuple[Value, ...]
 
@@ -197,22 +197,9 @@ def loads_of(values: Iterable[Value]) -> tuple[Load, ...]:
         met.add(id(node))
         if isinstance(node, Load):
             found.append(node)
-        inside = [value for index in value_indices(node) for value in gathered(index)]
+        inside = [value for index in value_indices(node) for value in values_in_index(index)]
         stack.extend((*value_children(node), *inside)[::-1])
     return tuple(found)
-
-
-def gathered(index: IntExpr) -> list[Value]:
-    """The machine values that an index reads, from left to right."""
-    found: list[Value] = []
-    stack = [index]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ValueIndex):
-            found.append(part.value)
-        elif not isinstance(part, (int, Symbol)):
-            stack.extend(children(part)[::-1])
-    return found
 
 
 def scalar_indices(load: Load) -> tuple[IntExpr, ...]:
@@ -230,7 +217,7 @@ def rewriting(
         return ValueIndex(rewrite(atom.value)) if isinstance(atom, ValueIndex) else atom
 
     def index(expr: IntExpr) -> IntExpr:
-        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if gathered(expr) else expr)
+        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if values_in_index(expr) else expr)
 
     rewrite = value_mapping(lambda node: on_load(node) if isinstance(node, Load) else node, index)
     return rewrite

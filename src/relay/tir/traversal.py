@@ -98,7 +98,7 @@ def walk_value(value: Value) -> Iterator[Value]:
 
 
 def values_in_index(index: IntExpr) -> list[Value]:
-    """The machine values that an index reads."""
+    """The machine values that an index reads, from left to right."""
     if isinstance(index, (int, Symbol)):
         return []
     found: list[Value] = []

@@ -11,7 +11,7 @@ from dataclasses import field
 from enum import Enum, IntEnum
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
@@ -24,7 +24,9 @@ from relay.ops.framework.batch_rule import BatchRule, ByElement
 from relay.ops.framework.layout_rule import Broadcasting, Elementwise, LayoutRule
 from relay.ops.framework.relating import TypeRule, relation_of
 from relay.ops.framework.scale_role import NoScale, ScaleRole
-from relay.te.notation.schedule import Schedule
+
+if TYPE_CHECKING:
+    from relay.te.notation.schedule import Schedule
 
 
 class FusionKind(IntEnum):
@@ -154,7 +156,7 @@ Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
 
 
-ScheduleRule: TypeAlias = Callable[[Schedule], Schedule]
+ScheduleRule: TypeAlias = "Callable[[Schedule], Schedule]"
 """`rule(schedule) -> schedule`: the loops of a kernel as they come, whose stages are those that `compute` and the
 operators of the group around it make, and steps that make them fast."""
 

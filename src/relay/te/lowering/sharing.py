@@ -20,7 +20,7 @@ from itertools import combinations
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen, mutable
 from relay.base.graph import post_order
-from relay.te.operation import Components, gathered
+from relay.te.operation import Components
 from relay.te.values import any_of
 from relay.tir.expr import (
     Binary,
@@ -41,7 +41,7 @@ from relay.tir.expr import (
     imm,
 )  # fmt: skip
 from relay.tir.intrinsics import INTRINSICS
-from relay.tir.traversal import map_children, value_children, value_indices
+from relay.tir.traversal import map_children, value_children, value_indices, values_in_index
 
 HIGHEST_TREE = 32
 """Nodes above each other in one value."""
@@ -120,16 +120,16 @@ def _key(value: Value, parts: tuple[int, ...]) -> Hashable:
             return Select, parts
         case Call(name, _, dtype, lanes) if name in INTRINSICS:
             return Call, name, dtype, lanes, parts
-        case IndexValue(index, dtype, lanes) if not gathered(index):
+        case IndexValue(index, dtype, lanes) if not values_in_index(index):
             return IndexValue, index, dtype, lanes
-        case Holds(condition, lanes) if not (gathered(condition.left) or gathered(condition.right)):
+        case Holds(condition, lanes) if not (values_in_index(condition.left) or values_in_index(condition.right)):
             return Holds, condition, lanes
         case _:
             return type(value), id(value)
 
 
 def _gathers(load: Load) -> bool:
-    return any(gathered(index) for index in value_indices(load))
+    return any(values_in_index(index) for index in value_indices(load))
 
 
 # --- where a value has to be known ----------------------------------------------------------------------------------
