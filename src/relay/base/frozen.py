@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
-from types import MappingProxyType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 Class = TypeVar("Class", bound=type[Any])
@@ -155,44 +156,55 @@ def _first_init(cls: Any) -> Callable[..., None]:
 
 
 def _init(cls: Any) -> Callable[..., None]:
-    known: dict[str, Any] = {}
-    parameters = [_parameter(each, known) for each in fields(cls) if each.init and not each.kw_only]
-    by_name = [_parameter(each, known) for each in fields(cls) if each.init and each.kw_only]
+    """Classes with as many fields of the same kinds share its code, but for the names in it."""
+    given = [each for each in fields(cls) if each.init and not each.kw_only]
+    by_name = [each for each in fields(cls) if each.init and each.kw_only]
+    stands_for = {each.name: f"_{at}" for at, each in enumerate(fields(cls))}
+    known: dict[str, Any] = {"_missing": MISSING}
+    parameters = ["self", *(stands_for[each.name] for each in given)]
     if by_name:
-        parameters += ["*", *by_name]
-    body = [line for each in fields(cls) if (line := _setting(cls, each, known))]
+        parameters += ["*", *(stands_for[each.name] for each in by_name)]
+    body = [line for each in fields(cls) if (line := _setting(cls, each, stands_for[each.name], known))]
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    text = f"def __init__({', '.join(['self', *parameters])}):\n " + "\n ".join(body or ["pass"])
-    exec(compile(text, __file__, "exec"), known)  # of this package, so that `caller_span` looks beyond it
-    init = known["__init__"]
+    code = _compiled(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(body or ["pass"]))
+    real = {mark: name for name, mark in stands_for.items()}
+    code = code.replace(
+        co_varnames=tuple(real.get(each, each) for each in code.co_varnames),
+        co_names=tuple(real.get(each, each) for each in code.co_names),
+    )
+    init = FunctionType(code, known, "__init__", tuple(each.default for each in given if _has_default(each)))
+    init.__kwdefaults__ = {each.name: each.default for each in by_name if _has_default(each)}
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
 
 
-def _parameter(each: Field[Any], known: dict[str, Any]) -> str:
-    if each.default is not MISSING:
-        known[f"_default_{each.name}"] = each.default
-        return f"{each.name}=_default_{each.name}"
-    if each.default_factory is not MISSING:
-        known["_missing"] = MISSING
-        return f"{each.name}=_missing"
-    return each.name
+@cache
+def _compiled(text: str) -> CodeType:
+    """The code of the one function of a text, compiled as part of this package: `caller_span` looks beyond it."""
+    (function,) = (each for each in compile(text, __file__, "exec").co_consts if isinstance(each, CodeType))
+    return function
 
 
-def _setting(cls: Any, each: Field[Any], known: dict[str, Any]) -> str:
-    """The line that fills one slot; none for a field that only `__post_init__` fills."""
-    value = each.name
+def _has_default(each: Field[Any]) -> bool:
+    """Where there is but a factory of one, `default` is `MISSING`, by which `__init__` knows that none was given."""
+    return each.default is not MISSING or each.default_factory is not MISSING
+
+
+def _setting(cls: Any, each: Field[Any], mark: str, known: dict[str, Any]) -> str:
+    """The line that fills one slot, of the field that `mark` stands for; none for a field that only `__post_init__`
+    fills."""
+    value = mark
     if each.default_factory is not MISSING:
-        known[f"_make_{each.name}"] = each.default_factory
-        made = f"_make_{each.name}()"
-        value = f"{made} if {each.name} is _missing else {each.name}" if each.init else made
+        known[f"_make{mark}"] = each.default_factory
+        made = f"_make{mark}()"
+        value = f"{made} if {mark} is _missing else {mark}" if each.init else made
     elif not each.init:
         if each.default is MISSING:
             return ""
-        known[f"_default_{each.name}"] = each.default
-        value = f"_default_{each.name}"
+        known[f"_default{mark}"] = each.default
+        value = f"_default{mark}"
     if cls.__setattr__ is object.__setattr__:
-        return f"self.{each.name} = {value}"
-    known[f"_set_{each.name}"] = getattr(cls, each.name).__set__
-    return f"_set_{each.name}(self, {value})"
+        return f"self.{mark} = {value}"
+    known[f"_set{mark}"] = getattr(cls, each.name).__set__
+    return f"_set{mark}(self, {value})"
