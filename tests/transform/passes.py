@@ -113,7 +113,10 @@ CONTEXT = PassContext(
 CHANGES_TYPES = {"ToMixedPrecision"}
 """What computes with narrower numbers than the program says."""
 
-NOT_IDEMPOTENT = {"PartialEvaluate": "what it may unroll depends on the size of the program, and it makes another one"}
+NOT_IDEMPOTENT = {
+    "PartialEvaluate": "what it may unroll depends on the size of the program, and it makes another one",
+    "SpecializeFunctions": "what it removes may be all that kept a function from being copied, such as open extents",
+}
 """Why a second run may change something."""
 
 

@@ -18,7 +18,8 @@ arguments. Not copied for: a parameter that grows at each self-call (`k` where `
 types that are open or have extents that are no numbers (their calls check extents); functions with attributes. At most
 `Budgets.open_copies` copies of a function are made within each other, and all copies together have at most as many
 operations as the budget: `relay.SpecializeFunctions.max_nodes`, by default twice the nodes of the program and some
-more. Run twice, it may go further where a limit was reached. Floating point: EXACT.
+more. Run twice, it may go further where a limit was reached, or where what it removed (it is known, or not needed) was
+all that kept a function from being copied. Floating point: EXACT.
 """
 
 from __future__ import annotations
