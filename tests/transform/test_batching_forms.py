@@ -354,11 +354,22 @@ def test_loops_inside_loops_give_the_same():
     assert_same(found, expected)
 
 
-@pytest.mark.parametrize("form", [early_end, weights_that_change, two_uses], ids=lambda form: form.__name__)
+NOT_BEFORE = {
+    early_end: "has a loop that does not always go on to the rest of the list",
+    weights_that_change: "has a loop that calls @enc with what may differ from element to element",
+    two_uses: "has a loop that uses an element for more than one call of @enc",
+}
+
+
+@pytest.mark.parametrize("form", NOT_BEFORE, ids=lambda form: form.__name__)
 def test_a_loop_whose_calls_depend_on_it_makes_them_itself(form):
+    module = infer_type(relay.function(form).module)
     with relay.PassContext(opt_level=3):
-        batched = AutoBatch(infer_type(relay.function(form).module))
+        batched = AutoBatch(module)
     assert "_each" not in str(relay.transform.RemoveUnusedFunctions(batched))
+    said = {name.name_hint: each for name, each in batching(module).items()}["main"]
+    assert isinstance(said, Refusal)
+    assert said.reason == NOT_BEFORE[form]
 
 
 def test_a_loop_is_said_to_make_its_calls_together():

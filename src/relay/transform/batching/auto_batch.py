@@ -49,7 +49,7 @@ from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.transform.batching.definitions import Definitions
 from relay.transform.batching.generate import Batches, define_batches
-from relay.transform.batching.list_loops import ListLoop, looped, with_calls_before
+from relay.transform.batching.list_loops import ListLoop, loops_over_lists, with_calls_before
 from relay.transform.batching.recursion import Recursion, recursions
 from relay.transform.batching.rows import Refusal
 from relay.transform.batching.sites import mapped, with_batches, with_single_root
@@ -68,7 +68,7 @@ def batched(module: IRModule, blocks: tuple[int, ...], rates: Rates | None) -> I
     packed; none for matrices as they are. `rates`: those of the machine, for the choice."""
     definitions = Definitions.of(module)
     made: dict[GlobalVar, Batches] = {}
-    wanted = mapped(module) | looped(module).keys()
+    wanted = mapped(module) | {loop.callee for _, loop in loops_over_lists(module) if isinstance(loop, ListLoop)}
     for recursion in recursions(module):
         if isinstance(recursion, Refusal) or not (recursion.branches or recursion.name in wanted):
             continue
@@ -87,8 +87,8 @@ def batched(module: IRModule, blocks: tuple[int, ...], rates: Rates | None) -> I
 
 
 def batching(module: IRModule) -> dict[GlobalVar, Recursion | ListLoop | Refusal]:
-    """For each recursive function of a typed module: the form in which it would be batched, or why it is not. Loops
-    over lists come with functions that are batched.
+    """For each recursive function of a typed module: the form in which it would be batched, or why it is not. For one
+    with loops over lists that call functions which are batched: a loop whose calls are made together, or why not.
 
     >>> from relay.ir.module import IRModule
     >>> batching(IRModule())
@@ -101,7 +101,12 @@ def batching(module: IRModule) -> dict[GlobalVar, Recursion | ListLoop | Refusal
         else:
             batches = define_batches(recursion, Definitions.of(module))
             found[recursion.name] = batches if isinstance(batches, Refusal) else recursion
-    for callee, loops in looped(module).items():
-        if isinstance(found.get(callee), Recursion):
-            found.update((loop.name, loop) for loop in loops if isinstance(loop.name, GlobalVar))
+    for name, loop in loops_over_lists(module):
+        if not isinstance(found.get(loop.callee), Recursion) or isinstance(found.get(name), Recursion):
+            continue
+        if isinstance(loop, ListLoop):
+            found[name] = loop
+        elif not isinstance(found.get(name), ListLoop):
+            reason = loop.reason if loop.name == name else f"has a loop that {loop.reason}"
+            found[name] = Refusal(name, reason, loop.span)
     return found

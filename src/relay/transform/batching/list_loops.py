@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from relay.base.frozen import frozen
+from relay.base.span import Span
 from relay.ir.expr import (
     Call,
     Clause,
@@ -59,26 +60,34 @@ class ListLoop:
     callee: GlobalVar
 
 
-def looped(module: IRModule) -> dict[GlobalVar, tuple[ListLoop, ...]]:
-    """By the global function that is called on each element: the loops over lists that do so."""
+@frozen(eq=False)
+class NoListLoop:
+    """Why a function that goes over a list and calls `callee` on its elements is no such loop: a sentence whose subject
+    is the function."""
+
+    name: GlobalVar | Var
+    callee: GlobalVar
+    reason: str
+    span: Span | None
+
+
+def loops_over_lists(module: IRModule) -> Iterator[tuple[GlobalVar, ListLoop | NoListLoop]]:
+    """Functions that go over a list and call a global function on its elements, be they global or written inside one,
+    with the global function that they are in."""
     lists = Definitions.of(module).lists()
-    found: dict[GlobalVar, list[ListLoop]] = {}
+    if lists is None:
+        return
     for name, function in module.functions.items():
-        for loop in () if lists is None else _loops_in(name, function, lists):
-            found.setdefault(loop.callee, []).append(loop)
-    return {callee: tuple(loops) for callee, loops in found.items()}
+        inner = (node for node in body_nodes(function) if isinstance(node, Let) and isinstance(node.value, Function))
+        for own, each in ((name, function), *((let.var, let.value) for let in inner)):
+            loop = list_loop_of(own, each, lists) if isinstance(each, Function) else None
+            if loop is not None:
+                yield name, loop
 
 
-def _loops_in(name: GlobalVar, function: Function, lists: Lists) -> Iterator[ListLoop]:
-    inner = (node for node in body_nodes(function) if isinstance(node, Let) and isinstance(node.value, Function))
-    for own, each in ((name, function), *((let.var, let.value) for let in inner)):
-        loop = list_loop_of(own, each, lists) if isinstance(each, Function) else None
-        if loop is not None:
-            yield loop
-
-
-def list_loop_of(name: GlobalVar | Var, function: Function, lists: Lists) -> ListLoop | None:
-    """A function as a loop over a list, if it is one."""
+def list_loop_of(name: GlobalVar | Var, function: Function, lists: Lists) -> ListLoop | NoListLoop | None:
+    """A function as a loop over a list, if it is one; None where it does not call itself, match a list, and give an
+    element to a global function."""
     match function.body:
         case Match(data=Var() as subject, clauses=clauses, complete=True) as whole if subject in function.params:
             pass
@@ -94,10 +103,13 @@ def list_loop_of(name: GlobalVar | Var, function: Function, lists: Lists) -> Lis
             pass
         case _:
             return None
-    handed_on = _handed_on(name, function, subject, rest, cell)
-    call = None if handed_on is None else _call_on(element, function, handed_on, cell.rhs)
-    if call is None or not isinstance(call.op, GlobalVar) or call.op == name:
+    users = [node for node in post_order(cell.rhs) if element in children(node)]
+    call = next((each for each in users if isinstance(each, Call) and each.op != name), None)
+    if call is None or not isinstance(call.op, GlobalVar) or not _own_calls(name, function):
         return None
+    problem = _problem(name, function, subject, rest, cell) or _problem_of(call, element, name, function, cell.rhs)
+    if problem:
+        return NoListLoop(name, call.op, problem, call.span)
     return ListLoop(name, function, whole, subject, cell, element, rest, call, call.op)
 
 
@@ -105,38 +117,42 @@ def _is_of(clause: Clause, constructor: Constructor) -> bool:
     return isinstance(clause.lhs, PatternConstructor) and clause.lhs.constructor == constructor
 
 
-def _handed_on(
-    name: GlobalVar | Var, function: Function, subject: Var, rest: Var, cell: Clause
-) -> frozenset[Var] | None:
-    """The parameters that each call of itself hands on; None if the function does not go through the whole list, or
-    uses a list or itself for anything else."""
-    nodes = body_nodes(function)
-    own_calls = {node for node in nodes if isinstance(node, Call) and node.op == name}
+def _problem(name: GlobalVar | Var, function: Function, subject: Var, rest: Var, cell: Clause) -> str:
+    """Why a function does not just go through the whole list; empty where it does."""
+    nodes, own_calls = body_nodes(function), _own_calls(name, function)
     position = function.params.index(subject)
-    if any(call.args[position] is not rest for call in own_calls) or own_calls.isdisjoint(_always(cell.rhs)):
-        return None
-    if not own_calls.issubset(post_order(cell.rhs)):
-        return None
+    if any(call.args[position] is not rest for call in own_calls):
+        return "does not call itself on the rest of the list"
+    if own_calls.isdisjoint(_always(cell.rhs)) or not own_calls.issubset(post_order(cell.rhs)):
+        return "does not always go on to the rest of the list"
     for node in nodes:
         parts = [part for part in children(node) if part == name or part is subject or part is rest]
         expected = 2 if node in own_calls else int(node is function.body)
         if len(parts) != expected:
-            return None
-    pairs = enumerate(function.params)
-    return frozenset(param for i, param in pairs if all(call.args[i] is param for call in own_calls))
+            return "uses the list for more than to go through it"
+    return ""
 
 
-def _call_on(element: Var, function: Function, handed_on: frozenset[Var], body: Expr) -> Call | None:
-    """The one use of the element, where that is a call which is always made, on what the loop does not change."""
+def _problem_of(call: Call, element: Var, name: GlobalVar | Var, function: Function, body: Expr) -> str:
+    """Why the calls on elements cannot be made before the loop; empty where they can: the only use of an element is
+    the call, which is always made, on what the loop does not change."""
+    callee = f"@{call.op.name_hint}" if isinstance(call.op, GlobalVar) else "a function"
     users = [node for node in post_order(body) if element in children(node)]
-    if len(users) != 1 or not isinstance(users[0], Call) or users[0].args.count(element) != 1:
-        return None
+    if len(users) != 1 or call.args.count(element) != 1:
+        return f"uses an element for more than one call of {callee}"
+    if call not in _always(body):
+        return f"does not call {callee} on every element"
+    own_calls, pairs = _own_calls(name, function), enumerate(function.params)
+    handed_on = {param for i, param in pairs if all(each.args[i] is param for each in own_calls)}
     own = {*bound_vars(function)} - handed_on
     fixed = all(
-        arg is element or isinstance(arg, Constant) or (isinstance(arg, Var) and arg not in own)
-        for arg in users[0].args
+        arg is element or isinstance(arg, Constant) or (isinstance(arg, Var) and arg not in own) for arg in call.args
     )
-    return users[0] if fixed and users[0] in _always(body) else None
+    return "" if fixed else f"calls {callee} with what may differ from element to element"
+
+
+def _own_calls(name: GlobalVar | Var, function: Function) -> set[Call]:
+    return {node for node in body_nodes(function) if isinstance(node, Call) and node.op == name}
 
 
 def _always(body: Expr) -> set[Expr]:
@@ -169,7 +185,7 @@ def with_calls_before(name: GlobalVar, definitions: Definitions, made: Mapping[G
 
     def loop_of(own: GlobalVar | Var, function: Expr) -> ListLoop | None:
         found = list_loop_of(own, function, lists) if isinstance(function, Function) else None
-        if found is None or found.callee not in made:
+        if not isinstance(found, ListLoop) or found.callee not in made:
             return None
         recursion = made[found.callee].recursion
         on = found.call.args[recursion.function.params.index(recursion.subject)]
