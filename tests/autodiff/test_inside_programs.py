@@ -5,6 +5,7 @@ import pytest
 
 import relay
 from relay.ir.module import IRModule
+from relay.ir.well_formed import well_formed
 from tests.autodiff.numerical import parsed, runner
 from tests.messages import check_message
 
@@ -198,3 +199,14 @@ def test_what_python_functions_are_told():
 
     with pytest.raises(relay.RelayError, match="is called by position"):
         g.to_relay()
+
+
+def test_a_function_and_its_form_in_a_derivative_share_no_names():
+    module = parsed("""
+        type Tree { Leaf(float64), Node(Tree, int32, Tree) }
+        def @depth(%t: Tree) -> float64 {
+          match (%t) { Leaf(%x) => 1f64, Node(%l, _, %r) => let %a = @depth(%l); let %b = @depth(%r); %a + 1f64 }
+        }
+        def @times(%x: float64, %t: Tree) -> float64 { %x * @depth(%t) }
+        def @main(%x: float64, %t: Tree) { let %u = @depth(%t); linearize(@times, wrt=0)(%x, %t).0 + %u }""")
+    assert not well_formed(relay.transform.ApplyTransformations(module))

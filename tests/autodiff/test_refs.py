@@ -34,6 +34,13 @@ PROGRAMS = {
                    else { fn (%z: float64) -> float64 { %b := %z; %r^ * %a^ } };
           %f(%y) + %f(%x * %x) + %a^ * %b^
         }""",
+    "beside a loop that touches none": """
+        def @power(%x: float64, %k: int32) -> float64 { if (%k <= 0) { 1f64 } else { %x * @power(%x, %k - 1) } }
+        def @main(%x: float64, %y: float64) {
+          let %r = ref(%x);
+          let %f = fn (%z: float64) -> float64 { %r := %r^ * %z; %r^ };
+          %f(@power(%y, 3)) + %f(@power(%x, 2))
+        }""",
     "refs to refs": """
         def @main(%x: float64, %y: float64) {
           let %a = ref(%x); let %b = ref(%a); let %inner = %b^; %inner := %a^ * %y; %b := ref(%a^ * %x);

@@ -321,6 +321,13 @@ def _matrix(net: _Network, x: Expr) -> Expr:
     return relay.nn.matmul(x, net.weights(shape_of(x)[1], net.one_of([2, 5])))
 
 
+def _outer_products(net: _Network, x: Expr) -> Expr:
+    """A sum of products that sum over few rows: what the uses of one weight give to its gradient."""
+    rows = [relay.sum(relay.tanh(x), axis=0, keepdims=True), net.weights(1, shape_of(x)[1])]
+    first, second = (relay.nn.matmul(each, net.weights(1, 16), transpose_a=True) for each in rows)
+    return relay.add(first, second)
+
+
 def _layer_norm(net: _Network, x: Expr) -> Expr:
     extent = shape_of(x)[-1]
     return relay.nn.layer_norm(x, net.weights(extent), net.weights(extent))
@@ -365,7 +372,7 @@ BY_RANK: dict[int, tuple[Step, ...]] = {
         _byte_convolution,
     ),
     3: (_batch_product, _batch_products, _batch_products, _attention, _attention, _layer_norm),
-    2: (_layer, _layer, _narrow_layer, _narrow_layer, _layers, _layers, _matrix, _layer_norm),
+    2: (_layer, _layer, _narrow_layer, _narrow_layer, _layers, _layers, _matrix, _layer_norm, *(_outer_products,) * 3),
 }
 
 

@@ -26,9 +26,11 @@ from relay.driver.verification.observed import Seen
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
 from relay.interpret.machine import CallOperator, by_meaning
+from relay.ir.expr import Call, Function, GlobalVar, Op, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal
 from relay.ir.well_formed import well_formed
+from relay.ops.transformations import LINEARIZE, WrtAttributes
 from relay.transform.framework.passes import AnyPass
 from relay.transform.functions.inline import INLINE
 from relay.transform.functions.normal_forms import ToCPS
@@ -56,8 +58,19 @@ def _marked(module: IRModule) -> IRModule:
     return module.with_functions(marked)
 
 
+def _linearized(module: IRModule) -> IRModule:
+    """The value of `@main` as the first part of what `linearize` gives of it."""
+    main = module["main"]
+    value = GlobalVar("value_of_main")
+    params = tuple(Var(each.name_hint, each.type_annotation) for each in main.params)
+    both = Call(Call(Op(LINEARIZE), (value,), WrtAttributes()), params)
+    renamed = {(value if name.name_hint == "main" else name): each for name, each in module.functions.items()}
+    return infer_type(module.with_functions({**renamed, GlobalVar("main"): Function(params, TupleGetItem(both, 0))}))
+
+
 PREPARED: Mapping[str, Callable[[IRModule], IRModule]] = {
-    "Conv2DToWinograd": CHANNELS_LAST, "DefuseOps": FuseOps, "Inline": _marked, "UnCPS": ToCPS,
+    "ApplyTransformations": _linearized, "Conv2DToWinograd": CHANNELS_LAST, "DefuseOps": FuseOps, "Inline": _marked,
+    "UnCPS": ToCPS,
 }  # fmt: skip
 """What must have been done before a pass has something to do."""
 

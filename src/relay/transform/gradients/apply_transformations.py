@@ -199,6 +199,9 @@ class _Application:
         """Add a derivative, and the functions that it calls, under names that are free; gives its own."""
         reached = RemoveUnusedFunctions(made).functions.items()  # what was differentiated is not, as a rule
         own = {name: each for name, each in reached if self.module.functions.get(name) is not each}
+        for name in own:
+            if name != MAIN and name in self.module.functions:  # the other form of a function that stays, too
+                own[name] = cast("Function", refresh(own[name]))
         names = {
             name: GlobalVar(self.names.take(title if name == MAIN else name.name_hint)) for name in own
         }  # fmt: skip

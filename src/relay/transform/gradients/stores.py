@@ -250,7 +250,7 @@ class _Passing:
             stated = annotation is not None and known.issuperset(type_symbols(annotation))
             new[each] = Var(each.name_hint, annotation if stated else None, span=each.span)
         state = Var("state", self.state)
-        body = _Body(self, new, scopes(normal.body), known).whole(state, touches)
+        body = _Body(self, new, scopes(normal.body), known, touches).whole(state)
         params = (state, *(new[each] for each in function.params)) if touches else tuple(map(new.get, function.params))
         result = function.checked_type.ret_type if isinstance(function.checked_type, FuncType) else None
         declared = result and self.type(result)
@@ -269,15 +269,16 @@ class _Body:
     new: dict[Var, Var]
     scopes: Scopes
     known: Set[Symbol]
+    is_stateful: bool
     given: dict[Scope, Var] = field(default_factory=dict)
     done: dict[Scope, tuple[Chain, Expr, Expr]] = field(default_factory=dict)
 
-    def whole(self, state: Var, touches: bool) -> Expr:
+    def whole(self, state: Var) -> Expr:
         self.given[self.scopes.root] = state
         for scope in reversed(self.scopes.outermost_first()):
             self.done[scope] = self._scope(scope)
         chain, result, end = self.done[self.scopes.root]
-        return chain.before(Tuple((result, end)) if touches else result)
+        return chain.before(Tuple((result, end)) if self.is_stateful else result)
 
     def _scope(self, scope: Scope) -> tuple[Chain, Expr, Expr]:
         chain = Chain()
@@ -333,7 +334,7 @@ class _Body:
         for scope in self.scopes.inner(choice):
             chain, result, end = self.done[scope]
             body = chain.before(Tuple((result, end)) if touches else result)
-            branches.append(Let(self.given[scope], state, body))
+            branches.append(Let(self.given[scope], state, body) if self.is_stateful else body)
         if isinstance(choice, If):
             return rebuild(choice, (self._expr(choice.cond), *branches))
         patterns = (self._pattern(each.lhs) for each in choice.clauses)
