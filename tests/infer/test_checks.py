@@ -100,6 +100,7 @@ def test_what_has_no_type_has_no_checks():
     assert annotation_checks(y, x, set()) == ()
     f = infer_type_expr(Function((y,), y))
     assert node_checks(Call(f, (x,)), IRModule(), set()) == ()
+    assert node_checks(Function((x,), x, TensorType((3,), "int8")), IRModule(), set()) == ()
 
 
 def test_a_callee_may_be_any_expression():

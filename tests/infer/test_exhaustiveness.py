@@ -62,6 +62,12 @@ def test_at_most_so_many_are_told():
     assert len(many) == MAX_CASES
 
 
+def test_that_many_are_missing_is_found_soon():
+    """Each of 24 clauses tells two cases of neighbouring columns apart: all that are left are 2 ** 24 at most."""
+    bits = [["Red" if at in (row, row + 1) else "_" for at in range(24)] for row in range(24)]
+    assert len(cases(f"({', '.join(['Colour'] * 24)})", [f"({', '.join(row)})" for row in bits])) == MAX_CASES
+
+
 def test_a_match_without_clauses_fits_nothing():
     assert [show_pattern(each) for each in unmatched_cases(Match(Var("x"), ()))] == ["_"]
 

@@ -70,6 +70,10 @@ def let_types(text):
             " %map(fn (%x: int32) { %x == 0 }, Cons(1, Nil))",
             {"map": "fn [a, b](fn (a) -> b, List[a]) -> List[b]"},
         ),
+        (  # the annotation says less than what is known, and the run has nothing to check
+            "let %f = fn (%x: Tensor[(n, 4), int8]) { let %y: Tensor[(?, 4), int8] = %x; %y }; 1",
+            {"f": "fn (Tensor[(n, 4), int8]) -> Tensor[(n, 4), int8]", "y": "Tensor[(n, 4), int8]"},
+        ),
     ],
 )
 def test_lets(body, types):

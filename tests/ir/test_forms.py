@@ -1,5 +1,6 @@
 """The forms of expressions, types, modules and attributes: what they take, what they refuse, how they are rebuilt."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes, NoAttributes, attribute_symbols, with_extents
-from relay.ir.datatype import TypeData
+from relay.ir.datatype import TypeData, held_types
 from relay.ir.expr import (
     Call,
     Clause,
@@ -39,6 +40,7 @@ from relay.ir.expr import (
 )
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.module import IRModule
+from relay.ir.scope_builder import ScopeBuilder
 from relay.ir.sharing import let_chain, scopes
 from relay.ir.sugar import ExprSugar, Printable
 from relay.ir.traversal import children, rebuild
@@ -98,6 +100,7 @@ def test_constants_are_of_the_published_types(value: Any, dtype: str) -> None:
 def test_what_is_no_constant(value: Any) -> None:
     error = refusal(lambda: const(value))
     assert error.rule == "not-a-constant"
+    assert ("more than 64 bits" in error.found) == (value == 2**70 if isinstance(value, int) else False)
     assert ("int64" in error.remedy) == (value in (2**31, -(2**31) - 1) if isinstance(value, int) else False)
 
 
@@ -138,8 +141,9 @@ def test_parts_of_another_kind_are_refused_where_they_are_given(make: Any) -> No
 
 @pytest.mark.parametrize(
     ("value", "remedy"),
-    [(1, "relay.const"), (True, "relay.const"), (np.zeros(2), "relay.const"), ([X], "relay.Tuple"), (None, "")],
-)
+    [(1, "relay.const"), (True, "relay.const"), (np.zeros(2), "relay.const"), ([X], "relay.Tuple"), (None, ""),
+     (SimpleNamespace(astuple=tuple), "astuple")],
+)  # fmt: skip
 def test_remedies_say_how_to_write_an_expression(value: Any, remedy: str) -> None:
     found = refusal(lambda: RefCreate(value)).remedy
     assert remedy in found
@@ -253,6 +257,7 @@ def test_types_grow_up_to_a_limit() -> None:
         (FuncType((INT,), INT), FuncType((), INT), False), (RefType(INT), RefType(FLOAT), False),
         (FuncType((), INT, (TypeVar("a"),)), FuncType((), INT), False), (RefType(INT), RefType(INT), True),
         (FuncType((INT,), TensorType((3,), DType.INT8)), FuncType((INT,), TensorType((ANY,), DType.INT8)), True),
+        (RefType(TensorType((3,), DType.INT8)), RefType(TensorType((ANY,), DType.INT8)), True),
     ],
 )  # fmt: skip
 def test_types_of_one_value(left: Any, right: Any, expected: bool) -> None:
@@ -410,6 +415,39 @@ def test_modules_are_changed_by_making_others() -> None:
     assert "empty" in refusal(lambda: IRModule()["h"]).expected
 
 
+def test_modules_take_in_others() -> None:
+    f, g = Function((), const(1)), Function((), const(2))
+    module = IRModule({"f": f})
+    module.update({GlobalVar("g"): g})
+    assert (module["f"], module["g"]) == (f, g)
+    module.update(IRModule({"f": g}).with_type(TypeData(LIST, (), (NIL, CONS))))
+    assert module["f"] is g
+    assert module.constructors() == (NIL, CONS)
+
+
+def test_what_data_types_hold_is_told_once_for_each() -> None:
+    tree, leaf = GlobalTypeVar("Tree"), TensorType((3,), DType.INT8)
+    node, end = Constructor("Node", (tree, tree), tree), Constructor("Leaf", (leaf,), tree)
+    definitions = {tree: TypeData(tree, (), (node, end))}
+    assert [str(each) for each in held_types(tree, definitions)] == ["Tree", str(leaf), "Tree", "Tree"]
+    assert list(held_types(leaf, definitions)) == [leaf]
+
+
+def test_a_tuple_and_a_constant_have_parts_to_go_through() -> None:
+    assert list(Tuple((X, Y))) == [X, Y]
+    assert list(const([1, 2])) == [1, 2]
+
+
+def test_a_scope_binds_the_variable_that_it_is_given() -> None:
+    builder = ScopeBuilder()
+    assert builder.let(X, const(1)) is X
+    named = builder.let("y", const(2))
+    assert named.name_hint == "y"
+    builder.ret(Tuple((X, named)))
+    lets, _ = let_chain(builder.get())
+    assert [let.var for let in lets] == [X, named]
+
+
 def test_an_expression_becomes_a_main_function() -> None:
     function = Function((X,), X)
     assert IRModule.from_expr(function)["main"] is function
@@ -453,7 +491,7 @@ def test_programs_without_a_printer_still_have_a_text() -> None:
     try:
         Printable.printer = None
         assert "Constant object" in str(const(1))
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="needs the printer"):
             const(1).astext()
     finally:
         Printable.printer = printer
@@ -463,6 +501,7 @@ def test_programs_without_a_printer_still_have_a_text() -> None:
     ("program", "rules"),
     [
         (Function((X, X), X), ["bound-twice"]),
+        (IRModule({"main": Function((X, X), X)}), ["bound-twice"]),
         (IRModule({"main": Function((), X)}), ["out-of-scope"]),
         (IRModule({"main": Function((), Call(GlobalVar("f"), ()))}), ["unknown-global"]),
         (IRModule({"f": Function((X,), X), "g": Function((X,), X)}), ["bound-twice"]),

@@ -1,6 +1,14 @@
 """Mutants that do what the function does, by name, with the reason: no test can find them."""
 
 EQUIVALENT: dict[str, str] = {
+    "arith/expr.py _counts: 1 → 2": "twice of all counts tells the same factors apart",
+    "arith/expr.py add: if not left_terms and (not left_constant) → if False": "the long way gives the same sum",
+    "infer/eager.py typed_by_parts: if type_ is None → if False": "a new node has no type before",
+    "ir/expr.py Function.with_attrs: if self.checked_type is None → if False": "a new function has no type before",
+    "unification/dimensions.py agreement: isinstance(left, AnyDimension) or isinstance(right, AnyDimension) →"
+    " isinstance(left, AnyDimension) and isinstance(right, AnyDimension)": "nothing is proven of an unknown extent",
+    "unification/generalise.py quantified: if not isinstance(final, FuncType) → if False": "what is found for the"
+    " parts of a function's type leaves it one",
     "arith/bounds.py _floor_mod: largest < 0 → largest <= 0": "the end of a divisor is never 0",
     "arith/bounds.py _floor_mod: smallest > 0 → smallest >= 0": "the end of a divisor is never 0",
     "arith/bounds.py _sum: coefficient < 0 → coefficient <= 0": "a sum has no term whose coefficient is 0",

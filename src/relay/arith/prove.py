@@ -66,7 +66,7 @@ def _sign(difference: IntExpr, known: Assumptions) -> Proof:
     """Whether `difference >= 0`."""
     if known.is_non_negative(difference):
         return Proof.YES
-    return Proof.NO if known.is_non_negative(multiply(difference, -1) - 1) else Proof.UNKNOWN
+    return Proof.NO if known.is_non_negative(-1 - difference) else Proof.UNKNOWN
 
 
 def _is_zero(difference: IntExpr, known: Assumptions) -> Proof:

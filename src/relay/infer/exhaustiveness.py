@@ -56,8 +56,10 @@ def _missing(
     rows: list[Row], width: int, definitions: Mapping[GlobalTypeVar, TypeData]
 ) -> Generator[Any, Any, list[Row]]:
     """Rows of `width` patterns that no row of the matrix fits; the columns are decided left to right."""
-    if width == 0 or not rows:
-        return [] if rows else [(_ANY,) * width]
+    if not rows:
+        return [(_ANY,) * width]
+    if any(all(isinstance(each, PatternWildcard | PatternVar) for each in row) for row in rows):
+        return []  # that row fits whatever is left
     heads = _heads(rows)
     if not heads:
         rest = yield _missing([row[1:] for row in rows], width - 1, definitions)

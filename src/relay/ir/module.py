@@ -108,7 +108,6 @@ class IRModule(Printable):
     def update(self, other: IRModule | Mapping[GlobalVar, Function]) -> None:
         """Take in the functions (and types) of `other`, which win over those of the same name."""
         if not isinstance(other, IRModule):
-            expect(other, _FUNCTIONS, "what a module is updated with")
             other = IRModule(other)
         both = self.with_module(other)
         self._become(both.functions, both.type_definitions)
