@@ -70,9 +70,13 @@ def let_types(text):
             " %map(fn (%x: int32) { %x == 0 }, Cons(1, Nil))",
             {"map": "fn [a, b](fn (a) -> b, List[a]) -> List[b]"},
         ),
-        (  # the annotation says less than what is known, and the run has nothing to check
-            "let %f = fn (%x: Tensor[(n, 4), int8]) { let %y: Tensor[(?, 4), int8] = %x; %y }; 1",
-            {"f": "fn (Tensor[(n, 4), int8]) -> Tensor[(n, 4), int8]", "y": "Tensor[(n, 4), int8]"},
+        (  # the run checks that the value is what the annotation says
+            "let %f = fn (%x: Tensor[(n, m), int8]) { let %y: Tensor[(3, 4), int8] = %x; %y }; 1",
+            {"f": "fn (Tensor[(n, m), int8]) -> Tensor[(3, 4), int8]", "y": "Tensor[(3, 4), int8]"},
+        ),
+        (  # and of what it leaves open, the value says more
+            "let %f = fn (%x: Tensor[(n, m), int8]) { let %y: Tensor[(?, 4), int8] = %x; %y }; 1",
+            {"f": "fn (Tensor[(n, m), int8]) -> Tensor[(n, m), int8]", "y": "Tensor[(n, m), int8]"},
         ),
     ],
 )

@@ -418,7 +418,8 @@ def test_modules_are_changed_by_making_others() -> None:
 def test_modules_take_in_others() -> None:
     f, g = Function((), const(1)), Function((), const(2))
     module = IRModule({"f": f})
-    module.update({GlobalVar("g"): g})
+    module.update({GlobalVar("g"): f})
+    module.update_func("g", g)
     assert (module["f"], module["g"]) == (f, g)
     module.update(IRModule({"f": g}).with_type(TypeData(LIST, (), (NIL, CONS))))
     assert module["f"] is g
@@ -442,10 +443,11 @@ def test_a_scope_binds_the_variable_that_it_is_given() -> None:
     builder = ScopeBuilder()
     assert builder.let(X, const(1)) is X
     named = builder.let("y", const(2))
-    assert named.name_hint == "y"
+    assert (named.name_hint, named.checked_type) == ("y", INT)
+    assert builder.let("z", Var("untyped")).checked_type is None
     builder.ret(Tuple((X, named)))
     lets, _ = let_chain(builder.get())
-    assert [let.var for let in lets] == [X, named]
+    assert [let.var for let in lets[:2]] == [X, named]
 
 
 def test_an_expression_becomes_a_main_function() -> None:

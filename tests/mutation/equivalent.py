@@ -3,6 +3,7 @@
 EQUIVALENT: dict[str, str] = {
     "arith/expr.py _counts: 1 → 2": "twice of all counts tells the same factors apart",
     "arith/expr.py add: if not left_terms and (not left_constant) → if False": "the long way gives the same sum",
+    "infer/checks.py _related: if found is None → if False": "of no type nothing is undecided",
     "infer/eager.py typed_by_parts: if type_ is None → if False": "a new node has no type before",
     "ir/expr.py Function.with_attrs: if self.checked_type is None → if False": "a new function has no type before",
     "unification/dimensions.py agreement: isinstance(left, AnyDimension) or isinstance(right, AnyDimension) →"
