@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -158,3 +158,20 @@ def test_mutable_classes_with_equality_have_no_hash():
     assert EqualCounter(1) == EqualCounter(1) != EqualCounter(2)
     with pytest.raises(TypeError, match="unhashable"):
         hash(EqualCounter())
+
+
+def test_variables_of_the_class_are_no_fields():
+    @frozen
+    class Sized:
+        rank: ClassVar[int] = 2
+        extent: int = 0
+
+    assert ([each.name for each in fields(Sized)], Sized.__slots__, Sized.rank) == (["extent"], ("extent",), 2)
+
+
+def test_a_default_that_all_instances_would_share_is_refused():
+    class Shared:
+        items: list[int] = []  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="mutable default for the field 'items'"):
+        frozen(Shared)

@@ -1,21 +1,22 @@
 """Dataclasses with slots, frozen or not, made in a fraction of the time that `dataclasses` takes: the compiler has
 hundreds.
 
-For each class `dataclasses` writes and compiles the text of up to six functions. Here all classes share five of them.
-`__init__` is compiled when the first instance is made, and fills slots of frozen classes by their descriptors, in half
-the time of `object.__setattr__`. `fields`, `replace` and `match` take these classes for dataclasses; what derives from
-a frozen one is `@frozen` as well.
+For each class `dataclasses` writes and compiles the text of up to six functions, and searches each annotation for what
+stands for something else. Here all classes share five functions. `__init__` is compiled when the first instance is
+made, and fills slots of frozen classes by their descriptors, in half the time of `object.__setattr__`. `fields`,
+`replace` and `match` take these classes for dataclasses; what derives from a frozen one is `@frozen` as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from functools import cache
+from inspect import get_annotations
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType, MappingProxyType
-from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
+from typing import Any, NoReturn, TypeVar, cast, dataclass_transform, overload
 
 Class = TypeVar("Class", bound=type[Any])
 
@@ -74,21 +75,65 @@ def mutable(cls: Any = None, /, *, eq: bool = False, repr: bool = True) -> Any: 
 
 def _made(given: type[Any], shared: Mapping[str, Any], *, eq: bool, repr: bool, kw_only: bool) -> type[Any]:  # noqa: A002
     """The class as a dataclass, with the functions that are `shared` besides those that all have."""
-    if given.__doc__ is None:
-        given.__doc__ = given.__name__  # or `dataclass` would write one, and take its time
-    own = {name for name, value in vars(given).items() if value is not None}  # `__eq__` alone makes `__hash__` None
-    result: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(given)
-    functions = dict(shared)
-    if "__init__" not in own:
-        functions["__init__"] = _first_init(result)
+    own = {name: value for name, value in vars(given).items() if name not in _OF_ONE_CLASS}
+    inherited = _inherited(given)
+    new = {name: _field(name, type_, own, kw_only) for name, type_ in get_annotations(given).items() if _is_kept(type_)}
+    known = {**inherited, **new}
+    for name in known:
+        own.pop(name, None)  # a default would hide the slot
+    made: dict[str, Any] = {
+        **shared,
+        "__dataclass_fields__": known,
+        "__dataclass_params__": _PARAMETERS,
+        "__match_args__": tuple(each.name for each in known.values() if each.init and not each.kw_only),
+        "__slots__": tuple(name for name in new if name not in inherited),
+        "__replace__": replace,
+    }
     if repr:
-        functions["__repr__"] = _repr
+        made["__repr__"] = _repr
     if eq:
-        functions |= _equality(result) if shared else {**_equality(result), "__hash__": None}
-    for name, function in functions.items():
-        if name not in own:
-            setattr(result, name, function)
+        made |= _equality(known.values()) if shared else {**_equality(known.values()), "__hash__": None}
+    if own.get("__hash__", own) is None:
+        del own["__hash__"]  # by `__eq__` alone
+    metaclass: Any = type(given)
+    result = metaclass(given.__name__, given.__bases__, made | own)
+    if "__init__" not in own:
+        result.__init__ = _first_init(result)
     return result
+
+
+@dataclass(init=False, repr=False, eq=False)
+class _Example:
+    """What the functions of `dataclasses` ask a class and its fields for, beside what is public."""
+
+    value: int
+
+
+_PARAMETERS: Any = vars(_Example)["__dataclass_params__"]
+_KIND: Any = cast("Any", fields(_Example)[0])._field_type  # noqa: SLF001
+_OF_ONE_CLASS = frozenset(("__dict__", "__weakref__"))
+
+
+def _inherited(given: type[Any]) -> dict[str, Field[Any]]:
+    """The fields of all bases, those of the nearest last."""
+    bases = (vars(base).get("__dataclass_fields__", {}) for base in reversed(given.__mro__[1:]))
+    return {name: each for known in bases for name, each in known.items()}
+
+
+def _is_kept(annotation: object) -> bool:
+    """Whether instances have it, and not the class."""
+    return not str(annotation).startswith(("ClassVar", "typing.ClassVar"))
+
+
+def _field(name: str, annotation: Any, own: Mapping[str, Any], kw_only: bool) -> Field[Any]:
+    default = own.get(name, MISSING)
+    each: Any = default if isinstance(default, Field) else field(default=default)
+    if each.default.__class__.__hash__ is None:
+        raise ValueError(f"mutable default for the field {name!r}: all instances would share it")
+    each.name, each.type, each._field_type = name, annotation, _KIND  # noqa: SLF001
+    if each.kw_only is MISSING:
+        each.kw_only = kw_only
+    return each
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> NoReturn:  # noqa: ARG001
@@ -123,9 +168,9 @@ def _repr(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(parts)})"
 
 
-def _equality(cls: Any) -> dict[str, Any]:
+def _equality(known: Iterable[Field[Any]]) -> dict[str, Any]:
     """Equal are instances of one class with equal fields."""
-    names = [each.name for each in fields(cls) if each.compare]
+    names = [each.name for each in known if each.compare]
     values: Callable[[Any], Any] = attrgetter(*names) if len(names) > 1 else _tuple_of(*names)
 
     def __eq__(self: Any, other: object) -> bool:  # noqa: N807
