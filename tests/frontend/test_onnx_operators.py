@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import pytest
 
-from relay.frontend.onnx import CONVERTERS, from_onnx
+from relay.frontend.onnx import CONVERTERS, converters, from_onnx
 from relay.frontend.onnx.converters.control.optionals import OPTIONALS
 from relay.frontend.onnx.converters.control.sequences import SEQUENCES
 from relay.frontend.onnx.converters.random_numbers import RANDOM
+from relay.frontend.onnx.converters.table import FAMILIES
+from relay.frontend.shared.node import Converter
 from tests.frontend.onnx_cases import Case
 from tests.frontend.onnx_computed_cases import REFERENCE_CASES
 from tests.frontend.onnx_learning_cases import LEARNING_REFERENCE_CASES
@@ -40,3 +45,17 @@ def test_every_converter_has_a_case() -> None:
     cases = (*CASES, *REFERENCE_CASES, *LEARNING_REFERENCE_CASES)
     without = set(CONVERTERS) - {case.qualified for case in cases} - TESTED_ELSEWHERE
     assert not without
+
+
+def test_the_table_names_the_converters_of_all_families() -> None:
+    modules = pkgutil.walk_packages(converters.__path__, f"{converters.__name__}.")
+    found = {
+        (f"{module.name.removeprefix(f'{converters.__name__}.')}:{name}", row.operator)
+        for module in modules
+        for name, rows in vars(importlib.import_module(module.name)).items()
+        if isinstance(rows, tuple) and rows and all(isinstance(each, Converter) for each in rows)
+        for row in rows
+    }
+    assert found == {(home, name) for home, names in FAMILIES.items() for name in names.split()}
+    assert all(CONVERTERS[name].operator == name for _, name in found)
+    assert len(CONVERTERS) == len(found)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+Row = TypeVar("Row")
 
 
 def names_when_asked(package: str, homes: Mapping[str, str], modules: tuple[str, ...] = ()) -> Callable[[str], Any]:
@@ -29,6 +31,22 @@ def names_when_asked(package: str, homes: Mapping[str, str], modules: tuple[str,
     return find
 
 
+def names_of(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package whose names are those of a module.
+
+    >>> get, names = names_of("posixpath")
+    >>> get("join")("a", "b"), "join" in names()
+    ('a/b', True)
+    """
+
+    def find(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"the package has no attribute '{name}'")
+        return getattr(importlib.import_module(module), name)
+
+    return find, lambda: dir(importlib.import_module(module))
+
+
 def when_called(module: str, name: str) -> Callable[..., Any]:
     """A function of a module, which is loaded by the first call.
 
@@ -40,3 +58,37 @@ def when_called(module: str, name: str) -> Callable[..., Any]:
         return getattr(importlib.import_module(module), name)(*arguments)
 
     return call
+
+
+class LoadedRows(Mapping[str, Row]):
+    """A table whose rows stand in modules of a package, which are loaded when rows of them are asked for.
+
+    `families` gives the names of rows, with spaces between them, by where they stand: `module:collection`. `name` is
+    that of a row.
+
+    >>> suffixes = LoadedRows("importlib", {"machinery:SOURCE_SUFFIXES": ".py"}, str)
+    >>> list(suffixes), suffixes[".py"], ".rs" in suffixes
+    (['.py'], '.py', False)
+    """
+
+    def __init__(self, package: str, families: Mapping[str, str], name: Callable[[Row], str]) -> None:
+        self._package = package
+        self._name = name
+        self._homes = {each: home for home, names in families.items() for each in names.split()}
+        self._rows: dict[str, Row] = {}
+
+    def __getitem__(self, name: str) -> Row:
+        if name not in self._rows:
+            module, _, collection = self._homes[name].partition(":")
+            rows: Iterable[Row] = getattr(importlib.import_module(f"{self._package}.{module}"), collection)
+            self._rows.update((self._name(row), row) for row in rows)
+        return self._rows[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)

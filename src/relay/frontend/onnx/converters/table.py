@@ -5,49 +5,80 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relay.frontend.onnx.converters.activations import ACTIVATIONS
-from relay.frontend.onnx.converters.attention import ATTENTION
-from relay.frontend.onnx.converters.casting import CASTS
-from relay.frontend.onnx.converters.control.branches import CONTROL
-from relay.frontend.onnx.converters.control.loops import LOOPS
-from relay.frontend.onnx.converters.control.optionals import OPTIONALS
-from relay.frontend.onnx.converters.control.recurrent import RECURRENT
-from relay.frontend.onnx.converters.control.sequences import SEQUENCES
-from relay.frontend.onnx.converters.einsum import EINSUM
-from relay.frontend.onnx.converters.elementwise import ELEMENTWISE
-from relay.frontend.onnx.converters.learning.features import FEATURES
-from relay.frontend.onnx.converters.learning.linear import LINEAR
-from relay.frontend.onnx.converters.learning.ngrams import NGRAMS
-from relay.frontend.onnx.converters.learning.optimizers import OPTIMIZERS
-from relay.frontend.onnx.converters.learning.trees import TREES
-from relay.frontend.onnx.converters.losses import LOSSES
-from relay.frontend.onnx.converters.normalization import NORMALIZATIONS
-from relay.frontend.onnx.converters.products import PRODUCTS
-from relay.frontend.onnx.converters.quantization import QUANTIZATION
-from relay.frontend.onnx.converters.random_numbers import RANDOM
-from relay.frontend.onnx.converters.reduction import REDUCTIONS
-from relay.frontend.onnx.converters.shaping.creation import CREATION
-from relay.frontend.onnx.converters.shaping.indexing import INDEXING
-from relay.frontend.onnx.converters.shaping.ordering import ORDERING
-from relay.frontend.onnx.converters.shaping.shapes import SHAPES
-from relay.frontend.onnx.converters.shaping.slicing import SLICES
-from relay.frontend.onnx.converters.shaping.updates import UPDATES
-from relay.frontend.onnx.converters.spatial.convolution import CONVOLUTIONS
-from relay.frontend.onnx.converters.spatial.detection import DETECTION
-from relay.frontend.onnx.converters.spatial.pooling import POOLINGS
-from relay.frontend.onnx.converters.spatial.resizing import RESIZING
-from relay.frontend.onnx.converters.spatial.sampling import SAMPLING
-from relay.frontend.onnx.converters.spectra import SPECTRA
+from relay.base.names.loading import LoadedRows
 from relay.frontend.onnx.node import Converter
 
-CONVERTERS: Mapping[str, Converter] = MappingProxyType(
+FAMILIES: Mapping[str, str] = MappingProxyType(
     {
-        record.operator: record
-        for record in (
-            *ELEMENTWISE, *CASTS, *ACTIVATIONS, *PRODUCTS, *CONVOLUTIONS, *POOLINGS, *NORMALIZATIONS, *REDUCTIONS,
-            *SHAPES, *SLICES, *INDEXING, *CREATION, *CONTROL, *RESIZING, *EINSUM, *UPDATES, *RECURRENT, *ORDERING,
-            *QUANTIZATION, *LOSSES, *ATTENTION, *LOOPS, *SEQUENCES, *OPTIONALS, *OPTIMIZERS, *NGRAMS, *FEATURES,
-            *LINEAR, *TREES, *SAMPLING, *DETECTION, *SPECTRA, *RANDOM,
-        )
+        "activations:ACTIVATIONS": (
+            "Relu LeakyRelu PRelu ThresholdedRelu Elu Selu Celu Softplus Softsign Mish HardSigmoid HardSwish Swish "
+            "Gelu Shrink Softmax LogSoftmax Hardmax"
+        ),
+        "attention:ATTENTION": "Attention",
+        "casting:CASTS": "BitCast Cast CastLike",
+        "control.branches:CONTROL": "If",
+        "control.loops:LOOPS": "Loop Scan",
+        "control.optionals:OPTIONALS": "Optional OptionalHasElement OptionalGetElement",
+        "control.recurrent:RECURRENT": "LSTM GRU RNN",
+        "control.sequences:SEQUENCES": (
+            "SequenceConstruct SequenceEmpty SequenceInsert SequenceErase SequenceAt SequenceLength SplitToSequence "
+            "SequenceMap ConcatFromSequence"
+        ),
+        "einsum:EINSUM": "Einsum",
+        "elementwise:ELEMENTWISE": (
+            "Abs Neg Sign Exp Log Sqrt Tanh Sigmoid Erf Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Floor "
+            "Ceil Not BitwiseNot IsNaN Add Sub Mul Div Xor BitwiseAnd BitwiseOr BitwiseXor Equal Less LessOrEqual "
+            "Greater GreaterOrEqual Sum Max Min And Or Mean Round Mod Pow BitShift Clip IsInf Reciprocal Where"
+        ),
+        "learning.features:FEATURES": (
+            "ai.onnx.ml.ArrayFeatureExtractor ai.onnx.ml.Binarizer ai.onnx.ml.Scaler ai.onnx.ml.Normalizer "
+            "ai.onnx.ml.Imputer ai.onnx.ml.OneHotEncoder ai.onnx.ml.LabelEncoder"
+        ),
+        "learning.linear:LINEAR": "ai.onnx.ml.LinearRegressor ai.onnx.ml.LinearClassifier",
+        "learning.ngrams:NGRAMS": "TfIdfVectorizer",
+        "learning.optimizers:OPTIMIZERS": (
+            "ai.onnx.preview.training.Adagrad ai.onnx.preview.training.Adam ai.onnx.preview.training.Momentum"
+        ),
+        "learning.trees:TREES": (
+            "ai.onnx.ml.TreeEnsemble ai.onnx.ml.TreeEnsembleRegressor ai.onnx.ml.TreeEnsembleClassifier"
+        ),
+        "losses:LOSSES": "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss",
+        "normalization:NORMALIZATIONS": (
+            "BatchNormalization LayerNormalization RMSNormalization InstanceNormalization GroupNormalization "
+            "LpNormalization LRN MeanVarianceNormalization"
+        ),
+        "products:PRODUCTS": "Det MatMul Gemm",
+        "quantization:QUANTIZATION": (
+            "QuantizeLinear DequantizeLinear MatMulInteger ConvInteger QLinearMatMul QLinearConv"
+        ),
+        "random_numbers:RANDOM": (
+            "RandomUniform RandomNormal RandomUniformLike RandomNormalLike Bernoulli Multinomial Dropout"
+        ),
+        "reduction:REDUCTIONS": (
+            "ReduceSum ReduceMean ReduceProd ReduceMax ReduceMin ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum "
+            "ReduceLogSumExp ArgMax ArgMin"
+        ),
+        "shaping.creation:CREATION": "Constant ConstantOfShape Range Trilu EyeLike Identity Size",
+        "shaping.indexing:INDEXING": "Gather GatherElements GatherND OneHot Compress",
+        "shaping.ordering:ORDERING": "TopK CumSum CumProd NonZero Unique",
+        "shaping.shapes:SHAPES": (
+            "Reshape Flatten Transpose Squeeze Unsqueeze Concat Split Expand Tile Pad DepthToSpace SpaceToDepth Shape"
+        ),
+        "shaping.slicing:SLICES": "Slice",
+        "shaping.updates:UPDATES": "ScatterElements ScatterND TensorScatter ReverseSequence",
+        "spatial.convolution:CONVOLUTIONS": "Conv ConvTranspose",
+        "spatial.detection:DETECTION": "NonMaxSuppression",
+        "spatial.pooling:POOLINGS": (
+            "MaxPool MaxUnpool Col2Im AveragePool LpPool GlobalMaxPool GlobalAveragePool GlobalLpPool"
+        ),
+        "spatial.resizing:RESIZING": "Resize",
+        "spatial.sampling:SAMPLING": "GridSample AffineGrid RoiAlign DeformConv",
+        "spectra:SPECTRA": "DFT STFT MelWeightMatrix HannWindow HammingWindow BlackmanWindow",
     }
-)  # fmt: skip
+)
+"""The operators of each family, by where its converters stand."""
+
+CONVERTERS: Mapping[str, Converter] = LoadedRows(
+    "relay.frontend.onnx.converters", FAMILIES, name=lambda converter: converter.operator
+)
+"""A model needs few of the families, so each is loaded when one of its operators is met."""
