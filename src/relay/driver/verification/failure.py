@@ -13,7 +13,7 @@ from relay.ir.module import IRModule
 from relay.ir.structural import structural_hash
 from relay.runtime.verification import Part
 from relay.text.printer import astext
-from relay.transform import PASSES
+from relay.transform.by_name import PASSES
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.failure import lines_that_register, repro_parent
 
