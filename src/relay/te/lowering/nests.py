@@ -15,7 +15,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.te.lowering.launches import launches
 from relay.te.lowering.nest_checks import check_initial, check_inner
 from relay.te.lowering.pipelining import in_first_iteration, in_next_iteration, issued
-from relay.te.lowering.placement import OUTSIDE, Placement, Placements, Storage
+from relay.te.lowering.placement import OUTSIDE, Placement, Placements, Storage, is_single
 from relay.te.lowering.prefetch import claimed, prefetched
 from relay.te.lowering.ranks import by_rank, inner_depth
 from relay.te.lowering.sharing import named
@@ -113,7 +113,8 @@ class Nests:
         )
 
     def _nest(self, stage: Stage) -> Stmt:
-        return issued(stage, self._own_nest(stage))
+        around = [x for x in self.placements[stage.name].chain if not is_single(x.extent)]
+        return issued(stage, [self.state.stage(x.stage).loop(x.loop) for x in around], self._own_nest(stage))
 
     def _own_nest(self, stage: Stage) -> Stmt:
         placed = self.placements[stage.name]

@@ -9,22 +9,24 @@ before: for k in 8                              after, double-buffered:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, add
 from relay.te.lowering.statements import guarded
 from relay.te.schedule.stage_steps.issue_to import check_issued_loop
 from relay.te.schedule.step import refused
-from relay.te.state import Stage
+from relay.te.state import Loop, Stage
 from relay.tir.passes.template import fresh_copy
 from relay.tir.stmt import For, Issue, Stmt
 from relay.tir.traversal import map_statement, walk_statement
 
 
-def issued(stage: Stage, body: Stmt) -> Stmt:
+def issued(stage: Stage, around: Sequence[Loop], body: Stmt) -> Stmt:
     """The loops of a stage as what its queue is given, if it has one: as a whole, or each iteration of one of them.
 
-    Raises `RelayError` (`schedule-refused`): a part of them is issued by itself, or they run side by side.
+    Raises `RelayError` (`schedule-refused`): a part of them is issued by itself, or they run side by side, or those
+    `around` them do.
     """
     if stage.queue is None:
         return body
@@ -33,9 +35,9 @@ def issued(stage: Stage, body: Stmt) -> Stmt:
             f"`{stage.name}` is issued to {stage.queue}, and a stage inside it to a queue too",
             remedy="compute the stage inside at a loop outside",
         )
+    check_issued_loop(stage, around)
     if not stage.issued_at:
         return Issue(stage.queue, body)
-    check_issued_loop(stage)
     queue, symbol = stage.queue, stage.loop(stage.issued_at).symbol
 
     def inside(part: Stmt) -> Stmt:

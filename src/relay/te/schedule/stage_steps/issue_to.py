@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from relay.base.frozen import frozen
 from relay.te.schedule.stage_steps.rewriting import compute_of
 from relay.te.schedule.step import refused
-from relay.te.state import Stage, State
+from relay.te.state import Loop, Stage, State
 from relay.tir.stmt import LoopKind
 
 
@@ -65,17 +66,16 @@ class IssueTo:
         return state.with_stage(issued)
 
 
-def check_issued_loop(stage: Stage) -> None:
+def check_issued_loop(stage: Stage, around: Sequence[Loop] = ()) -> None:
     """Raises `RelayError`: `schedule-unknown-loop`; `schedule-refused`, where iterations of the loop that is issued, or
-    of one around it, run side by side."""
-    if not stage.issued_at:
-        return
-    for loop in stage.loops[: stage.position(stage.issued_at) + 1]:
+    of one outside of it (`around` the stage, too), run side by side."""
+    own = stage.loops[: stage.position(stage.issued_at) + 1] if stage.issued_at else ()
+    at = f" at loop `{stage.issued_at}`" if stage.issued_at else ""
+    for loop in (*around, *own):
         if loop.kind in (LoopKind.VECTORIZED, LoopKind.PARALLEL):
             raise refused(
-                f"cannot issue `{stage.name}` to {stage.queue} at loop `{stage.issued_at}`: "
-                f"the iterations of `{loop.name}` run side by side",
+                f"cannot issue `{stage.name}` to {stage.queue}{at}: the iterations of `{loop.name}` run side by side",
                 expected=f"`{loop.name}` as a loop whose iterations follow each other",
                 found=f"a {loop.kind} loop",
-                remedy="issue it at a loop outside, or the stage as a whole",
+                remedy="issue it outside of that loop, or leave the loop serial",
             )
