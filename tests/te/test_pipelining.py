@@ -18,7 +18,7 @@ from relay.tir.text.printer import print_primfunc
 from relay.tir.threads.synchronization import barrier_level
 from relay.tir.traversal import map_statement
 from relay.tir.verification.verifier import verify
-from tests.te.conftest import CORE, GPU, Program, matmul, rows
+from tests.te.conftest import CORE, GPU, Program, gather, matmul, rows
 
 WAYS = list(product((None, "load", "gather"), (False, True), (False, True)))
 
@@ -70,6 +70,20 @@ def test_virtual_threads_await_their_own():
     """The copies for two threads are issued together: the second computes behind an await of its own."""
     func = staged(matmul(), "load", double=False, virtual=True)
     assert awaited_counts(func) == [f'evaluate call("await.load", int32, int32({n}));' for n in (3, 1)]
+
+
+def test_virtual_threads_read_indices_of_their_own():
+    """What is read inside of an index is read from a thread's own part of the copy, too."""
+    program = gather()
+    s = te.ScheduleBuilder(program.outputs, CORE)
+    s.compute_inline("scaled")
+    s.virtual_thread("taken", "i")
+    copy = s.cache_read("rows", "tiles", ("taken",))
+    s.compute_at(copy, "taken", "i")
+    s.issue_to(copy, "load")
+    func = program.check(s.steps, CORE, seed=1)
+    assert {found.rule for found in verify(func)} == {"index-unproven"}, "which only the numbers tell"
+    assert "index(rows.tiles[4, 0])" in print_primfunc(func)
 
 
 def test_work_on_a_queue_is_awaited_where_its_results_are_needed():

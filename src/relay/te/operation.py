@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import TypeAlias, Union, assert_never
 
-from relay.arith.expr import Atom, IntExpr, map_leaves
+from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.graph import post_order
@@ -17,7 +17,7 @@ from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value, ValueBase
 from relay.tir.stmt import Stmt
-from relay.tir.traversal import ValueIndex, value_children, value_indices, value_mapping, values_in_index
+from relay.tir.traversal import everywhere, value_children, value_indices, values_in_index
 
 Components: TypeAlias = tuple[Value, ...]
 
@@ -212,15 +212,7 @@ def rewriting(
 ) -> Callable[[Value], Value]:
     """How to rewrite values: every index (gathered values inside them too), and then every load is replaced. Nodes that
     the values share stay shared."""
-
-    def on_atom(atom: Atom) -> IntExpr:
-        return ValueIndex(rewrite(atom.value)) if isinstance(atom, ValueIndex) else atom
-
-    def index(expr: IntExpr) -> IntExpr:
-        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if values_in_index(expr) else expr)
-
-    rewrite = value_mapping(lambda node: on_load(node) if isinstance(node, Load) else node, index)
-    return rewrite
+    return everywhere(lambda node: on_load(node) if isinstance(node, Load) else node, on_index)[0]
 
 
 def input_tensors(operation: Operation) -> tuple[Tensor, ...]:

@@ -153,6 +153,22 @@ def value_mapping(
     return rebuilt
 
 
+def everywhere(
+    on_value: Callable[[Value], Value], on_index: Callable[[IntExpr], IntExpr] = lambda index: index
+) -> tuple[Callable[[Value], Value], Callable[[IntExpr], IntExpr]]:
+    """How to rewrite values, and how indices: each index by `on_index`, each node, those inside of indices too, by
+    `on_value`."""
+
+    def on_atom(atom: Atom) -> IntExpr:
+        return ValueIndex(rewrite(atom.value)) if isinstance(atom, ValueIndex) else atom
+
+    def index(expr: IntExpr) -> IntExpr:
+        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if values_in_index(expr) else expr)
+
+    rewrite = value_mapping(on_value, index)
+    return rewrite, index
+
+
 def map_children(value: Value, go: Callable[[Value], Value], on_index: Callable[[IntExpr], IntExpr]) -> Value:
     """`value` with its direct parts rewritten; the same object if none changed.
 

@@ -21,7 +21,7 @@ from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value
 from relay.tir.passes.template import fresh_copy
 from relay.tir.stmt import Allocate, For, If, Issue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.traversal import map_statement, symbols_of_value, value_mapping, walk_statement
+from relay.tir.traversal import everywhere, map_statement, symbols_of_value, walk_statement
 
 
 def interleave_threads(func: PrimFunc) -> PrimFunc:
@@ -76,4 +76,4 @@ def _in_part(body: Stmt, buffer: Buffer, wide: Buffer, thread: Symbol) -> Stmt:
             return statement
         return replace(statement, buffer=wide, indices=(thread, *statement.indices))
 
-    return map_statement(body, on_statement, value_mapping(on_value))
+    return map_statement(body, on_statement, *everywhere(on_value))
