@@ -156,7 +156,8 @@ def overlap(left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:
     if sides is None:
         return True
     (keys, _), (other_keys, _) = sides
-    return not {*zip(*keys.tolist(), strict=True)}.isdisjoint(zip(*other_keys.tolist(), strict=True))
+    numbers, own = _numbered(np.concatenate((keys, other_keys), axis=1)), keys.shape[1]
+    return bool(np.isin(numbers[:own], numbers[own:]).any())
 
 
 def is_apart(left: Touch, right: Touch, same: frozenset[Symbol], known: Assumptions) -> bool:
@@ -332,15 +333,26 @@ def values_on(index: IntExpr, grid: Grid) -> Any:
 
 def _several_owners(keys: Points, owners: Points, other_keys: Points, other_owners: Points) -> bool:
     """Whether an element of both sides is touched by one thread there and by another here."""
-    elements, numbers = np.unique(np.concatenate((keys, other_keys), axis=1), axis=1, return_inverse=True)
-    numbers = numbers.reshape(-1)
+    elements, numbers = np.unique(_numbered(np.concatenate((keys, other_keys), axis=1)), return_inverse=True)
     ranges: list[tuple[Points, Points]] = []
     for at, who in ((numbers[: owners.size], owners), (numbers[owners.size :], other_owners)):
-        low = np.full(elements.shape[1], np.iinfo(np.int64).max)
-        high = np.full(elements.shape[1], -1)
+        low = np.full(elements.size, np.iinfo(np.int64).max)
+        high = np.full(elements.size, -1)
         np.minimum.at(low, at, who)
         np.maximum.at(high, at, who)
         ranges.append((low, high))
     (low, high), (other_low, other_high) = ranges
     both = (high >= 0) & (other_high >= 0)
     return bool(np.any(both & ((low != high) | (other_low != other_high) | (low != other_low))))
+
+
+def _numbered(keys: Points) -> Points:
+    """A number for each column, the same for equal ones."""
+    if not keys.size:
+        return keys[0]
+    low = keys.min(axis=1, keepdims=True)
+    extents: list[int] = (keys.max(axis=1) - low[:, 0] + 1).tolist()
+    if math.prod(extents) > np.iinfo(np.int64).max:
+        return np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1)
+    steps = [math.prod(extents[axis + 1 :]) for axis in range(len(extents))]
+    return np.array(steps, np.int64) @ (keys - low)
