@@ -76,12 +76,13 @@ class Queues:
                 self._do_one(queue)
 
     def _do_one(self, queue: str) -> None:
-        """The first entry, or in a queue without order any before the first signal."""
+        """The first entry, or in a queue without order any operation: a signal waits for all before it, and nothing
+        waits for a signal."""
         entries = self._entries[queue]
         position = 0
         if not self._ordered[queue]:
-            free = next((at for at, each in enumerate(entries) if isinstance(each, GivenSignal)), len(entries))
-            position = self._random.randrange(max(free, 1))
+            free = [at for at, each in enumerate(entries) if at == 0 or not isinstance(each, GivenSignal)]
+            position = self._random.choice(free)
         entry = entries.pop(position)
         if isinstance(entry, GivenSignal):
             self._signals[entry.name] += 1
