@@ -12,19 +12,22 @@ from relay import te
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.tir.equality import structural_equal
-from relay.tir.stmt import PrimFunc, Sequence
+from relay.tir.stmt import Evaluate, For, Issue, PrimFunc, Sequence, Stmt
 from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
 from relay.tir.threads.synchronization import barrier_level
-from relay.tir.traversal import map_statement
+from relay.tir.traversal import map_statement, walk_statement
 from relay.tir.verification.verifier import verify
 from tests.te.conftest import CORE, GPU, Program, gather, matmul, rows
 
 WAYS = list(product((None, "load", "gather"), (False, True), (False, True)))
 
 
-def staged(program: Program, queue: str | None, double: bool, virtual: bool, depth: int = 4) -> PrimFunc:
-    """A product by tiles of 4 × 4, both factors copied for `depth` steps of the sum."""
+def staged(
+    program: Program, queue: str | None, double: bool, virtual: bool, depth: int = 4, at: int | None = None
+) -> PrimFunc:
+    """A product by tiles of 4 × 4, both factors copied for `depth` steps of the sum: as wholes, or by each iteration of
+    a loop `at` a depth."""
     s = te.ScheduleBuilder(program.outputs, CORE)
     sums = s.cache_write("c", "sums")
     outer_rows, outer_columns, _, _ = s.tile("c", "i", "j", 4, 4)
@@ -37,7 +40,7 @@ def staged(program: Program, queue: str | None, double: bool, virtual: bool, dep
         copy = s.cache_read(tensor, "tiles", (sums,))
         s.compute_at(copy, sums, outer)
         if queue is not None:
-            s.issue_to(copy, queue)
+            s.issue_to(copy, queue, "" if at is None else s.loops(copy)[at])
         if double:
             s.double_buffer(copy)
     assert te.parse_steps(te.print_steps(s.steps)) == s.steps
@@ -56,6 +59,28 @@ def test_same_product_in_any_order(queue, double, virtual, extents):
         np.testing.assert_allclose(program.run(func, seed)[0], expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize("queue", ["load", "gather"])
+@pytest.mark.parametrize(("double", "virtual"), list(product((False, True), (False, True))))
+def test_same_product_in_any_order_where_loops_issue(queue, double, virtual, at):
+    """Rows, or elements, of all that is copied are under way at once: in queues that keep an order or none."""
+    program = matmul(8, 4, 8)
+    func = staged(program, queue, double, virtual, at=at)
+    assert verify(func) == ()
+    assert structural_equal(parse_primfunc(print_primfunc(func), hierarchy=CORE), func)
+    assert not any(
+        isinstance(part, For) and {type(each) for each in flat(part.body)} == {Issue, Evaluate}
+        for part in walk_statement(func.body)
+    ), "each copy is awaited right behind its issue"
+    expected = program.run(program.lower())[0]
+    for seed in range(3):
+        np.testing.assert_allclose(program.run(func, seed)[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def flat(statement: Stmt) -> tuple[Stmt, ...]:
+    return statement.statements if isinstance(statement, Sequence) else (statement,)
+
+
 def awaited_counts(func: PrimFunc) -> list[str]:
     return [line.strip() for line in print_primfunc(func).splitlines() if '"await.' in line]
 
@@ -70,6 +95,22 @@ def test_virtual_threads_await_their_own():
     """The copies for two threads are issued together: the second computes behind an await of its own."""
     func = staged(matmul(), "load", double=False, virtual=True)
     assert awaited_counts(func) == [f'evaluate call("await.load", int32, int32({n}));' for n in (3, 1)]
+
+
+def test_virtual_threads_await_the_rows_of_their_own():
+    """All rows for one thread are issued before those for the next: each begins when its first row is there."""
+    program = matmul()
+    s = te.ScheduleBuilder(program.outputs, CORE)
+    sums = s.cache_write("c", "sums")
+    outer_rows, outer_columns, _, _ = s.tile("c", "i", "j", 4, 4)
+    s.virtual_thread("c", outer_rows)
+    s.compute_at(sums, "c", outer_columns)
+    copy = s.cache_read("a", "tiles", (sums,))
+    s.compute_at(copy, "c", outer_columns)
+    s.issue_to(copy, "load", s.loops(copy)[0])
+    func = program.check(s.steps, CORE, seed=2)
+    assert verify(func) == ()
+    assert awaited_counts(func) == ['evaluate call("await.load", int32, int32(1));'] * 2
 
 
 def test_virtual_threads_read_indices_of_their_own():

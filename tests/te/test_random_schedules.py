@@ -69,7 +69,7 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
         return te.Bind(name, data.draw(loop), data.draw(st.sampled_from(threads)))
     if kind is te.IssueTo:
         queues = [queue.name for queue in state.hierarchy.queues] or ["load"]
-        return te.IssueTo(name, data.draw(st.sampled_from(queues)))
+        return te.IssueTo(name, data.draw(st.sampled_from(queues)), data.draw(st.just("") | loop))
     if kind is te.Pragma:
         return te.Pragma(name, data.draw(loop), "hint")
     if kind in (te.Tensorize, te.Prefetch):

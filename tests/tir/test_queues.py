@@ -35,8 +35,13 @@ def program(body: str) -> PrimFunc:
     )
 
 
-def load(row: str, of: str, symbol: str = "i") -> str:
-    return f"issue load {{ serial {symbol} in 4 {{ t[{row}, {symbol}] = a[{of}, {symbol}]; }} }}"
+def load(row: str, of: str, symbol: str = "i", queue: str = "load") -> str:
+    return f"issue {queue} {{ serial {symbol} in 4 {{ t[{row}, {symbol}] = a[{of}, {symbol}]; }} }}"
+
+
+def half(row: str, number: str, symbol: str = "i", of: str = "") -> str:
+    at = f"{number} * 2 + {symbol}"
+    return f"issue load {{ serial {symbol} in 2 {{ t[{row}, {at}] = a[{of or row}, {at}]; }} }}"
 
 
 def add(row: str, to: str, symbol: str = "j") -> str:
@@ -99,6 +104,26 @@ WRONG = {
         f"serial r in 2 {{ {load('r', 'r')} {signal()} }} {wait()} {load('1', '3')} {wait()} {signal()}",
         "not-awaited",
     ),
+    "in turns of a nest, too few": (
+        f"serial r in 2 {{ serial h in 2 {{ {half('r', 'h')} {signal()} }} }} "
+        f"serial k in 2 {{ {wait()} {add('k', 'k')} }} {wait(2)}",
+        "queue-race",
+    ),
+    "in turns, several in an iteration, too few": (
+        f"serial h in 2 {{ {half('0', 'h', 'i0')} {signal()} {half('1', 'h')} {signal()} }} "
+        f"{wait(2)} {add('0', '0', 'j0')} {wait(2)} {add('1', '1')}",
+        "queue-race",
+    ),
+    "in turns that need an order": (
+        f"serial r in 4 {{ {load('r // 2', 'r', queue='scatter')} {signal('scatter', 'scatter')} }} "
+        f"{wait(4, 'scatter')} serial k in 2 {{ {add('k', 'k')} }}",
+        "queue-race",
+    ),
+    "in turns, and the last without a signal": (
+        f"serial r in 2 {{ {load('0', 'r', 'i0')} {signal()} {load('1', 'r')} }} {wait(2)} {add('1', '1')} "
+        f"{signal()} {wait()}",
+        "queue-race",
+    ),
     "a count too large": (f"{FIRST} {signal()} {wait(2)} {add('0', '0')}", "await-unproven"),
     "overwritten while it is read": (
         f"{FIRST} {signal()} serial k in 8 {{ {AHEAD.replace('% 2', '% 1')} {wait()} {add('0', 'k')} }}",
@@ -144,7 +169,18 @@ def test_wrong_program_is_found(body, rule):
     assert rule in {found.rule for found in verify(program(body))}
 
 
-@pytest.mark.parametrize("title", ["not awaited", "a signal too early", "awaited too late", "a count too small"])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "not awaited",
+        "a signal too early",
+        "awaited too late",
+        "a count too small",
+        "in turns of a nest, too few",
+        "in turns, several in an iteration, too few",
+        "in turns that need an order",
+    ],
+)
 def test_what_is_touched_too_early_shows_in_some_order(title):
     func = program(WRONG[title][0])
     assert len({run(func, seed) for seed in range(30)}) > 1
@@ -209,6 +245,41 @@ INSERTED = {
         f"serial r in 2 {{ {load('r', 'r')} }} {add('0', '0')} serial k in 2 {{ {add('k', 'k', 'm')} }}",
         f"serial r in 2 {{ {load('r', 'r')} {signal()} }} {wait()} {add('0', '0')} "
         f"{wait()} serial k in 2 {{ {add('k', 'k', 'm')} }}",
+    ),
+    "in turns, of a nest of loops": (
+        f"serial r in 2 {{ serial h in 2 {{ {half('r', 'h')} }} }} serial k in 2 {{ {add('k', 'k')} }}",
+        f"serial r in 2 {{ serial h in 2 {{ {half('r', 'h')} {signal()} }} }} "
+        f"serial k in 2 {{ {wait(2)} {add('k', 'k')} }}",
+    ),
+    "in turns, several in an iteration": (
+        f"serial h in 2 {{ {half('0', 'h', 'i0')} {half('1', 'h')} }} {add('0', '0')} {add('1', '1', 'm')}",
+        f"serial h in 2 {{ {half('0', 'h', 'i0')} {signal()} {half('1', 'h')} {signal()} }} "
+        f"serial j in 4 {{ {wait()} out[0, j] = (t[0, j] + int32(1)); }} {add('1', '1', 'm')}",
+    ),
+    "in turns, the last of several in an iteration first": (
+        f"serial h in 2 {{ {half('0', 'h', 'i0')} {half('1', 'h')} }} {add('1', '1')} {add('0', '0', 'm')}",
+        f"serial h in 2 {{ {half('0', 'h', 'i0')} {signal()} {half('1', 'h')} {signal()} }} "
+        f"{wait(4)} {add('1', '1')} {add('0', '0', 'm')}",
+    ),
+    "in turns, loops one behind the other": (
+        f"serial k in 3 {{ serial h in 2 {{ {half('0', 'h', 'i0', 'k')} }} {load('1', 'k')} }} "
+        f"{add('0', '2', 'j0')} {add('1', '2')}",
+        f"serial k in 3 {{ serial h in 2 {{ {half('0', 'h', 'i0', 'k')} {signal()} }} {load('1', 'k')} {signal()} }} "
+        f"{wait(8)} {add('0', '2', 'j0')} {wait()} {add('1', '2')}",
+    ),
+    "in turns, unrolled": (
+        f"unrolled r in 2 {{ {load('r', 'r')} }} unrolled k in 2 {{ {add('k', 'k')} }}",
+        f"unrolled r in 2 {{ {load('r', 'r')} {signal()} }} unrolled k in 2 {{ {wait()} {add('k', 'k')} }}",
+    ),
+    "in turns that need no order, of a queue that has none": (
+        f"serial r in 2 {{ {load('r', 'r', queue='scatter')} }} serial k in 2 {{ {add('k', 'k')} }}",
+        f"serial r in 2 {{ {load('r', 'r', queue='scatter')} {signal('scatter', 'scatter')} }} "
+        f"serial k in 2 {{ {wait(1, 'scatter')} {add('k', 'k')} }}",
+    ),
+    "at once, where the queue does not keep an order that is needed": (
+        f"serial r in 4 {{ {load('r // 2', 'r', queue='scatter')} }} serial k in 2 {{ {add('k', 'k')} }}",
+        f"serial r in 4 {{ {load('r // 2', 'r', queue='scatter')} {signal('scatter', 'scatter')} "
+        f"{wait(1, 'scatter')} }} serial k in 2 {{ {add('k', 'k')} }}",
     ),
     "between queues": (
         f"{FIRST} issue store {{ serial j in 4 {{ out[0, j] = t[0, j]; }} }}",

@@ -7,7 +7,7 @@ before:  issue load { a.inputs[i] = a[i]; }        after:  issue load { a.inputs
 
 An await stands in front of the first statement that touches what an operation still writes, or writes what it still
 reads, and takes as many signals as have been given up to that operation's. One text of awaits must do for all
-iterations of a loop; where none does, what is issued in that loop is awaited right behind its issue. What a loop issues
+iterations of a loop; where none does, what is issued in that loop is awaited right behind its issue. What loops issue
 in turns is awaited as far as it is needed: a loop that reads it in step takes the signals of each iteration in that.
 Counts are expressions: of `n` turns, all are awaited by `n`, and a few by a number where there are so many for certain.
 """
@@ -22,11 +22,12 @@ from relay.arith.expr import Comparison, IntExpr, add
 from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug
 from relay.tir.buffer import Buffer
-from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, PrimFunc, Sequence, Stmt, Store
 from relay.tir.threads.synchronization import await_signals, signal
 from relay.tir.threads.touches import Touch, all_touches
-from relay.tir.threads.under_way import Around, Follower, TooManyWays
-from relay.tir.threads.ways import Entry, Way, Ways, is_at_most
+from relay.tir.threads.turns import TURNING
+from relay.tir.threads.under_way import Follower, TooManyWays
+from relay.tir.threads.ways import Around, Entry, Way, Ways, is_at_most
 from relay.tir.traversal import statement_children, walk_statement
 
 Spot: TypeAlias = tuple[int, bool]
@@ -101,21 +102,17 @@ class _Inserter(Follower):
         self.looked_into: set[int] = set()
         self._apart = apart
         self._at_once: set[int] = {
-            id(issue)
+            id(inside)
             for part in walk_statement(func.body)
             if id(part) in at_once
-            for issue in walk_statement(part)
-            if isinstance(issue, Issue)
+            for inside in walk_statement(part)
+            if isinstance(inside, (Issue, For))
         }
         self._counts: dict[Spot, Counts] = {}
 
-    def in_turns(self, loop: For, around: Around) -> Entry | None:
-        """A loop that only issues, one operation at a time: a signal will stand behind each."""
-        match loop:
-            case For(body=Issue(queue) as issue, kind=LoopKind.SERIAL) if id(issue) not in self._at_once:
-                return self.turns_of(loop, issue, queue, around)
-            case _:
-                return None
+    def signal_behind(self, operation: Issue) -> str | None:
+        """Its own, which does not stand there yet."""
+        return operation.queue
 
     def touching(self, statement: Stmt, found: list[Touch], ways: Ways, around: Around) -> Ways:
         needed = [self._needed(way, found, around) for way in ways]
@@ -137,7 +134,7 @@ class _Inserter(Follower):
         return True
 
     def _may_take_turns(self, loop: For) -> bool:
-        return loop.kind is LoopKind.SERIAL and id(loop) not in self._apart
+        return loop.kind in TURNING and id(loop) not in self._apart
 
     def _begins_with_fewer(self, loop: For, most: set[IntExpr], ways: Ways, around: Around) -> bool:
         inside, first = around.inside(loop), (Comparison(loop.variable, "==", 0),)
@@ -161,18 +158,14 @@ class _Inserter(Follower):
         ways = tuple(replace(way, entries=(*way.entries, *given)) for way in ways)
         if id(issue) not in self._at_once:
             return ways
-        return self._awaiting((id(issue), True), issue, [{entry.queue: 1} for _ in ways], ways, around)
+        return self._awaiting((id(issue), True), issue, [{entry.queue: _count(entry)} for _ in ways], ways, around)
 
     def ending(
         self, statement: Stmt, ways: Ways, around: Around, buffer: Buffer | None = None, behind: bool = True
     ) -> Ways:
         needed: list[Counts] = []
         for way in ways:
-            places = {
-                place: 1 if entry.turns is None else entry.signals
-                for place, entry in enumerate(way.entries)
-                if _is_at(entry, buffer)
-            }
+            places = {place: _count(entry) for place, entry in enumerate(way.entries) if _is_at(entry, buffer)}
             needed.append(_taken(way, places))
         return self._awaiting((id(statement), behind), statement, needed, ways, around)
 
@@ -191,9 +184,9 @@ class _Inserter(Follower):
         entry = way.entries[place]
         if entry.turns is None:
             return 1
-        extent = entry.turns.extent
-        fewest, enough = 1, extent if isinstance(extent, int) else MOST_TURNS
-        if extent != enough and not self._is_enough(enough, way, entry, found, around):
+        count = entry.turns.count
+        fewest, enough = 1, count if isinstance(count, int) else MOST_TURNS
+        if count != enough and not self._is_enough(enough, way, entry, found, around):
             return entry.signals
         while fewest < enough:
             middle = (fewest + enough) // 2
@@ -201,7 +194,7 @@ class _Inserter(Follower):
                 enough = middle
             else:
                 fewest = middle + 1
-        there_are = extent == enough or is_at_most(fewest, entry.signals, around.known.assuming(*way.facts))
+        there_are = count == enough or is_at_most(fewest, entry.signals, around.known.assuming(*way.facts))
         return fewest if there_are else entry.signals
 
     def _is_enough(self, turns: int, way: Way, entry: Entry, found: list[Touch], around: Around) -> bool:
@@ -251,6 +244,11 @@ class _Inserter(Follower):
 
 def _flat(parts: list[Stmt]) -> list[Stmt]:
     return [each for part in parts for each in (part.statements if isinstance(part, Sequence) else (part,))]
+
+
+def _count(entry: Entry) -> IntExpr:
+    """How many signals tell that an operation is done: the one behind it, or those of all its turns."""
+    return 1 if entry.turns is None else entry.signals
 
 
 def _is_at(entry: Entry, buffer: Buffer | None) -> bool:

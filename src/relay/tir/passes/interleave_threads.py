@@ -8,7 +8,8 @@ before:  virtual v in 2 {                          after:  serial k in 8 {
          }                                                 }
 
 Each iteration has a part of every buffer for itself. What issues nothing is repeated whole, for one iteration after
-another. Iterations must not need each other's results: schedules make virtual only what may run in any order.
+another, and so is a loop that does nothing but issue. Iterations must not need each other's results: schedules make
+virtual only what may run in any order.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _in_turn(statement: Stmt, thread: Symbol, count: int) -> Stmt:
         match statement:
             case Sequence(statements):
                 return Sequence(tuple(_in_turn(part, thread, count) for part in statements))
-            case For(extent=extent, body=body) if thread not in free_symbols(extent):
+            case For(extent=extent, body=body) if thread not in free_symbols(extent) and not _only_issues(body):
                 return replace(statement, body=_in_turn(body, thread, count))
             case If(condition, then, None) if thread not in symbols_of_value(condition):
                 return replace(statement, then=_in_turn(then, thread, count))
@@ -61,6 +62,16 @@ def _in_turn(statement: Stmt, thread: Symbol, count: int) -> Stmt:
             case _:
                 pass
     return Sequence(tuple(fresh_copy(statement, {thread: number}) for number in range(count)))
+
+
+def _only_issues(statement: Stmt) -> bool:
+    match statement:
+        case For(body=body):
+            return _only_issues(body)
+        case Sequence(statements):
+            return all(map(_only_issues, statements))
+        case _:
+            return isinstance(statement, Issue)
 
 
 def _in_part(body: Stmt, buffer: Buffer, wide: Buffer, thread: Symbol) -> Stmt:

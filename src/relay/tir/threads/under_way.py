@@ -11,7 +11,7 @@ iteration begins as none did before.
       await 1                                  k = 0: {a[(k + 1) % 2], signal};  k = 7: {}
       … = a[k % 2]                             k > 0 begins with {a[k % 2], signal}
 
-A loop that only issues, each time with a signal behind, is one operation in turns, of which so many are done:
+Loops that only issue, each time with a signal behind, are one entry in turns (`turns.py`), of which so many are done:
 
     serial i in 4 { issue load {t[i] = …}; signal }     {t[i], signal for 0 <= i < 4}
     serial k in 4
@@ -31,29 +31,18 @@ from typing import assert_never
 from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols
 from relay.arith.prove import Proof, prove_under
 from relay.arith.simplify import Assumptions
-from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions, negated
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.threads.synchronization import awaited, signal_name
-from relay.tir.threads.touches import Extents, Touch, all_touches, is_apart, overlap, touches
-from relay.tir.threads.ways import Entry, Turns, Way, Ways, in_step, is_at_most, merged, told_as
+from relay.tir.threads.touches import Touch, all_touches, is_apart, overlap, touches
+from relay.tir.threads.turns import in_turns
+from relay.tir.threads.ways import Around, Entry, Way, Ways, in_step, merged, told_as
 from relay.tir.traversal import statement_children
 
 MOST_ROUNDS = 4
 """How many iterations of a loop are followed until they repeat."""
-
-
-@frozen(eq=False)
-class Around:
-    """The loops around a place, and what is known there of their symbols."""
-
-    loops: Extents
-    known: Assumptions
-
-    def inside(self, loop: For) -> Around:
-        return Around({**self.loops, loop.variable: loop.extent}, self.known.with_loop(loop.variable, loop.extent))
 
 
 @dataclass
@@ -106,6 +95,10 @@ class Follower(ABC):
         """The ways behind an await; those on which so many signals do not come end there."""
         return tuple(behind for way in ways if (behind := way.taking(name, count, around.known)) is not None)
 
+    def signal_behind(self, operation: Issue) -> str | None:  # noqa: ARG002
+        """The signal that is taken to be behind an operation that has none yet."""
+        return None
+
     @abstractmethod
     def ending(
         self, statement: Stmt, ways: Ways, around: Around, buffer: Buffer | None = None, behind: bool = True
@@ -148,12 +141,10 @@ class Follower(ABC):
             ways = self.touching(statement, found, ways, around)
         match statement:
             case For():
-                turns = self.in_turns(statement, around)
-                return (
-                    self._loop(statement, ways, around)
-                    if turns is None
-                    else self.issuing(statement, turns, ways, around)
-                )
+                turns = in_turns(statement, around, self.hierarchy, self.signal_behind)
+                if turns is not None:
+                    return self.issuing(statement, turns, ways, around)
+                return self._loop(statement, ways, around)
             case Sequence(statements):
                 for part in statements:
                     ways = self.statement(part, ways, around)
@@ -171,23 +162,6 @@ class Follower(ABC):
                 return ways
             case _:
                 assert_never(statement)
-
-    def in_turns(self, loop: For, around: Around) -> Entry | None:
-        """A loop that only issues, an operation and a signal at a time, to a queue that keeps their order."""
-        match loop:
-            case For(body=Sequence((Issue(queue) as issue, Issue(other) as behind)), kind=LoopKind.SERIAL):
-                name = signal_name(behind)
-            case _:
-                return None
-        if name is None or queue != other or signal_name(issue) is not None:
-            return None
-        return self.turns_of(loop, issue, name, around)
-
-    def turns_of(self, loop: For, issue: Issue, name: str, around: Around) -> Entry | None:
-        if not self.hierarchy.queue(issue.queue).ordered or not is_at_most(0, loop.extent, around.known):
-            return None
-        touched = tuple(all_touches(issue.body, around.inside(loop).loops, (), self.hierarchy))
-        return Entry(issue.queue, touched, name, Turns(loop.variable, loop.extent))
 
     def _if(self, statement: If, ways: Ways, around: Around) -> Ways:
         first = self._possible(ways, facts_when(statement.condition), around)

@@ -11,15 +11,28 @@ from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, mul
 from relay.arith.prove import Proof, prove_under
 from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
+from relay.tir.stmt import For
 from relay.tir.threads.touches import Extents, Touch
+
+
+@frozen(eq=False)
+class Around:
+    """The loops around a place, and what is known there of their symbols."""
+
+    loops: Extents
+    known: Assumptions
+
+    def inside(self, loop: For) -> Around:
+        return Around({**self.loops, loop.variable: loop.extent}, self.known.with_loop(loop.variable, loop.extent))
 
 
 @frozen
 class Turns:
-    """The iterations of a loop that only issues: of `extent` the first `done` are."""
+    """What loops issue one after another (`turns.py`): of `count` turns the first `done` are, and of which turn each
+    touch is."""
 
-    loop: Symbol
-    extent: IntExpr
+    numbers: tuple[IntExpr, ...]
+    count: IntExpr
     done: IntExpr = 0
 
 
@@ -35,7 +48,8 @@ class Entry:
     def where(self, values: Mapping[Symbol, IntExpr]) -> Entry:
         turns = self.turns
         if turns is not None:
-            turns = replace(turns, extent=substitute(turns.extent, values), done=substitute(turns.done, values))
+            numbers = tuple(substitute(number, values) for number in turns.numbers)
+            turns = Turns(numbers, substitute(turns.count, values), substitute(turns.done, values))
         return replace(self, touches=tuple(touch.where(values) for touch in self.touches), turns=turns)
 
     def behind(self, turns: IntExpr) -> Entry:
@@ -48,7 +62,7 @@ class Entry:
         """How many signals it gives."""
         if self.turns is None:
             return 0 if self.signal is None else 1
-        return add(self.turns.extent, multiply(self.turns.done, -1))
+        return add(self.turns.count, multiply(self.turns.done, -1))
 
     def is_done(self, known: Assumptions) -> bool:
         """Whether it is in turns, and is known to have no more."""
@@ -58,14 +72,17 @@ class Entry:
         """What it still touches; `loops` are those around the place where that is asked."""
         if self.turns is None:
             return self.touches
-        later = Comparison(self.turns.done, "<=", self.turns.loop)
-        return tuple(replace(each, loops={**loops, **each.loops}, facts=(*each.facts, later)) for each in self.touches)
+        done = self.turns.done
+        return tuple(
+            replace(touch, loops={**loops, **touch.loops}, facts=(*touch.facts, Comparison(done, "<=", number)))
+            for touch, number in zip(self.touches, self.turns.numbers, strict=True)
+        )
 
     @property
     def operation(self) -> object:
         """What it is, whatever of it is done."""
         touched = tuple((x.buffer, x.indices, x.writes, x.facts, *x.loops.items()) for x in self.touches)
-        return self.queue, self.signal, touched, None if self.turns is None else self.turns.extent
+        return self.queue, self.signal, touched, None if self.turns is None else (self.turns.numbers, self.turns.count)
 
     @property
     def key(self) -> object:

@@ -21,8 +21,8 @@ from relay.tir.stmt import For, Issue, LoopKind, PrimFunc, Stmt
 from relay.tir.text.printer import print_statement
 from relay.tir.threads.synchronization import awaited, barrier_level, signal_name
 from relay.tir.threads.touches import Touch, all_touches
-from relay.tir.threads.under_way import Around, Follower, TooManyWays
-from relay.tir.threads.ways import Entry, Ways
+from relay.tir.threads.under_way import Follower, TooManyWays
+from relay.tir.threads.ways import Around, Entry, Ways
 from relay.tir.traversal import statement_children, walk_statement
 from relay.tir.verification.violation import Violation
 
