@@ -1,13 +1,16 @@
 """ONNX's own backend suite: each case a model with inputs and the outputs that they must give.
 
-python -m tests.frontend.onnx_suite              every case, compiled, and what became of each
-python -m tests.frontend.onnx_suite --interpret  by the reference interpreter, which is faster to ask
-python -m tests.frontend.onnx_suite --symbolic   with a symbol for each extent beyond 1 of each input
-python -m tests.frontend.onnx_suite gather cast  only cases whose names contain one of these
+python -m tests.frontend.onnx_suite               every case, compiled, and what became of each
+python -m tests.frontend.onnx_suite --interpret   by the reference interpreter, which is faster to ask
+python -m tests.frontend.onnx_suite --symbolic    with a symbol for each extent beyond 1 of each input
+python -m tests.frontend.onnx_suite --state FILE  keeps what became of each case, and goes on behind the last one
+python -m tests.frontend.onnx_suite gather cast   only cases whose names contain one of these
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 import time
 import warnings
@@ -246,17 +249,49 @@ def _told(error: relay.RelayError) -> str:
     return f"{error.rule}: " + ("; ".join(each.name for each in error.origins) or error.message)
 
 
-def main(arguments: Sequence[str]) -> int:
+class Outcomes:
+    """What became of each case, in a file of lines if there is one, which the next run goes on with. A case that has
+    begun is there as crashed, until more is known: one that ends the process is told by the next run."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.found: dict[str, Outcome] = {}
+        if path is not None and path.exists():
+            for name, kind, reason in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+                self.found[name] = Outcome(kind, reason)
+
+    def begin(self, name: str) -> None:
+        self.add(name, Outcome("crashed", "the process ended"))
+
+    def add(self, name: str, outcome: Outcome) -> None:
+        self.found[name] = outcome
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([name, outcome.kind, outcome.reason]) + "\n")
+
+
+def main() -> int:
     """Run cases, and list what is wrong or crashes first. The status is 1 if there is any."""
-    compiled, symbolic = "--interpret" not in arguments, "--symbolic" in arguments
-    wanted = [each for each in arguments if not each.startswith("-")]
+    parser = argparse.ArgumentParser(prog="python -m tests.frontend.onnx_suite", description="ONNX's backend suite.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="parts of the names of cases (default: all)")
+    parser.add_argument("--interpret", action="store_true", help="by the reference interpreter")
+    parser.add_argument("--symbolic", action="store_true", help="with a symbol for each extent beyond 1")
+    parser.add_argument("--state", type=Path, help="a file of what became of cases, to go on from")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no case after so many")
+    options = parser.parse_args()
     started = time.monotonic()
-    found: dict[str, Outcome] = {}
+    outcomes = Outcomes(options.state)
     for case in suite_cases():
-        if not wanted or any(each in case.name for each in wanted):
-            found[case.name] = run_case(case, compiled, symbolic)
-            if found[case.name].kind in ("wrong", "crashed"):
-                sys.stdout.write(f"{found[case.name].kind:8} {case.name}: {found[case.name].reason}" + "\n")
+        if case.name in outcomes.found or (options.names and not any(each in case.name for each in options.names)):
+            continue
+        if time.monotonic() - started > 60 * options.minutes:
+            break
+        outcomes.begin(case.name)
+        outcomes.add(case.name, run_case(case, not options.interpret, options.symbolic))
+    found = outcomes.found
+    for name, outcome in found.items():
+        if outcome.kind in ("wrong", "crashed"):
+            sys.stdout.write(f"{outcome.kind:8} {name}: {outcome.reason}\n")
     refusals = Counter(outcome.reason for outcome in found.values() if outcome.kind == "refused")
     for reason, count in refusals.most_common():
         sys.stdout.write(f"refused {count:4}  {reason}\n")
@@ -266,4 +301,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
