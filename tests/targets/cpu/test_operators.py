@@ -148,3 +148,20 @@ def test_rounding_to_every_narrow_float(run, any_target):
         )
         with np.errstate(all="ignore"):
             np.testing.assert_array_equal(y.astype(np.float32), x.astype(dtype.numpy).astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
+def test_conversion_of_what_integers_do_not_hold(run, any_target, dtype):
+    """Around the ends of their ranges, in vectors: what lies beyond becomes the end, NaN 0."""
+    ends = [side * 2.0**bits for bits in (7, 8, 15, 16, 31, 32, 63, 64) for side in (1, -1)]
+    beside = [np.nextafter(dtype.numpy.type(end), dtype.numpy.type(to)) for end in ends for to in (np.inf, -np.inf)]
+    x = np.array([*ends, *beside, np.nan, np.inf, -np.inf, 0.9, -0.9] + [0.0] * 11, dtype.numpy)
+    integers = [each for each in DType if each.is_integer]
+    source, i, n = Buffer("a", (len(x),), dtype), Symbol("i"), len(x)
+    outputs = tuple(Buffer(f"out{k}", (n,), each) for k, each in enumerate(integers))
+    at = (Ramp(i * 8, 1, 8),)
+    body = Sequence(tuple(Store(out, at, Cast(Load(source, at), out.dtype)) for out in outputs))
+    found = [np.zeros(n, each.numpy) for each in integers]
+    run(PrimFunc("f", (source, *outputs), len(outputs), (), For(i, n // 8, body)), any_target, x, *found)
+    for each, mine in zip(integers, found, strict=True):
+        agree(mine, cast_function(dtype, each)(x), f"cast to {each} of {dtype}", False)

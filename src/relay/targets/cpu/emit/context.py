@@ -20,11 +20,13 @@ from relay.tir.stmt import For
 
 @frozen
 class Machine:
-    """The facts about a target that decide which instructions are written."""
+    """The facts about a target that decide which instructions are written. `saturates`: vectors of floats become
+    integers by instructions that take what is beyond the range to its end."""
 
     vector_bits: int
     has_fma: bool
     has_half_conversion: bool
+    saturates: bool
     scalers: Mapping[str, str]
     dots: Mapping[int, str]
     float_dots: Mapping[int, str]
@@ -39,6 +41,7 @@ class Machine:
             vector_bits=target.register_bits,
             has_fma=fused,
             has_half_conversion=arm64 or target.has("f16c") or target.has("avx512f"),
+            saturates=arm64,
             scalers=_scalers(target),
             dots=dot_instructions(target),
             float_dots=float_dot_instructions(target),

@@ -92,7 +92,11 @@ def emit_cast(e: Emitter, source: DType, target: DType, lanes: int, text: str) -
     if target.is_bool:
         return have.fcmp("une", text, have.const(0)) if source.is_float else have.icmp("ne", text, have.const(0))
     if source.is_float:
-        return _float_to_float(e, have, want, target, text) if target.is_float else _saturate(have, want, target, text)
+        if target.is_float:
+            return _float_to_float(e, have, want, target, text)
+        if target is DType.INT32 and lanes > 1 and not e.machine.saturates:
+            return _saturate_vector(have, want, text)
+        return _saturate(have, want, target, text)
     if target.is_float:
         signed = source.is_signed_integer
         return round_float(e, target, lanes, have.convert("sitofp" if signed else "uitofp", text, want))
@@ -125,6 +129,16 @@ def _saturate_narrow(have: Lanes, want: Lanes, target: DType, text: str) -> str:
     number = have.select(have.fcmp("ord", text, text), bounded, have.const(0.0))
     whole = want.like("i32")
     return whole.convert("trunc", have.convert("fptosi", number, whole), want)
+
+
+def _saturate_vector(have: Lanes, want: Lanes, text: str) -> str:
+    """In vectors, where LLVM would convert lane by lane, with a jump for each bound."""
+    low, high = integer_limits(DType.INT32)
+    beyond = have.const(float(high + 1))
+    fits = have.fcmp("olt", text, beyond)
+    number = have.select(fits, have.clamp_below(text, float(low)), have.const(0.0))  # NaN does not fit
+    whole = have.convert("fptosi", number, want)
+    return want.select(have.fcmp("oge", text, beyond), want.const(high), whole)
 
 
 def _resize(have: Lanes, want: Lanes, signed: bool, text: str) -> str:
