@@ -1,4 +1,4 @@
-"""Gradients of generated programs: `python -m tests.autodiff.campaign [count] --seed N`.
+"""Gradients of generated programs: `python -m tests.autodiff.campaign [count] --seed N --state FILE`.
 
 Each program's gradient is computed by the interpreter and natively, which must agree to rounding; along a direction it
 must be the tangent of forward mode, and the slope by differences. Of every fourth the same is asked of the gradient:
@@ -157,4 +157,4 @@ def _along(arguments: Arrays, directions: Arrays, step: float) -> list[Any]:
 if __name__ == "__main__":
     checker = Checker()
     examples = st.tuples(differentiable_programs(), st.sampled_from((True, False, False, False)))
-    campaign.run("tests.autodiff.campaign", __doc__, examples, checker, 10_000, checker.report)
+    campaign.run("tests.autodiff.campaign", __doc__, examples, checker, 10_000, checker.report, checker.seen)

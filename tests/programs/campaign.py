@@ -1,9 +1,16 @@
-"""Long campaigns: many generated programs, in batches with a progress bar, up to the first that fails."""
+"""Long campaigns: many generated programs, in batches with a progress bar, up to the first that fails.
+
+`--state FILE` keeps the seed, the examples that have been checked, and what was counted in them. The next run with the
+same file goes on there, up to as many examples as are asked for; a batch that failed or was cut short is drawn again.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any, TypeAlias
@@ -27,21 +34,45 @@ def run(
     check: Check,
     count: int,
     report: Callable[[Console, int], None] = lambda console, ran: None,
+    counts: Counter[str] | None = None,
+    arguments: Sequence[str] | None = None,
 ) -> None:
     """The command line of a campaign that checks `count` examples unless told otherwise. `report(console, examples)`
-    says at the end what else there is to say, and may fail."""
+    says at the end what else there is to say, and may fail. `counts` is what `check` counts."""
     parser = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
     parser.add_argument("count", nargs="?", type=int, default=count)
     parser.add_argument("--seed", type=int, default=0, help="programs of another seed are others")
     parser.add_argument("--repro", type=Path, default=Path(".repro"), help="where a failing program is written")
-    options = parser.parse_args()
-    ran, start = 0, process_time()
-    for batch in track(range(-(-options.count // BATCH)), description=f"batches of {BATCH} programs"):
-        seed = options.seed * 1_000_000 + batch
-        ran += _batch(examples, lambda example: check(example, options.repro), seed, min(BATCH, options.count - ran))
+    parser.add_argument("--state", type=Path, help="a file to go on from, and to leave for the next run")
+    options = parser.parse_args(arguments)
+    counts = Counter() if counts is None else counts
+    seed, done, ran = _kept(options.state, options.seed, counts)
+    before, start = ran, process_time()
+    for batch in track(range(done, -(-options.count // BATCH)), description=f"batches of {BATCH} programs"):
+        size = min(BATCH, options.count - batch * BATCH)
+        ran += _batch(examples, lambda example: check(example, options.repro), seed * 1_000_000 + batch, size)
+        if options.state is not None and size == BATCH:
+            _keep(options.state, seed, batch + 1, ran, counts)
     console = Console()
-    console.print(f"{ran} examples, no disagreement, {ran / (process_time() - start):.1f} a second of processor time")
+    rate = (ran - before) / (process_time() - start)
+    console.print(f"{ran} examples, no disagreement, {rate:.1f} a second of processor time")
     report(console, ran)
+
+
+def _kept(state: Path | None, seed: int, counts: Counter[str]) -> tuple[int, int, int]:
+    """The seed, the batches that are done, and the examples in them, whose counts are added."""
+    if state is None or not state.exists():
+        return seed, 0, 0
+    kept = json.loads(state.read_text(encoding="utf-8"))
+    counts.update(kept["counts"])
+    return kept["seed"], kept["batches"], kept["examples"]
+
+
+def _keep(state: Path, seed: int, batches: int, examples: int, counts: Counter[str]) -> None:
+    kept = {"seed": seed, "batches": batches, "examples": examples, "counts": counts}
+    draft = state.with_suffix(".draft")
+    draft.write_text(json.dumps(kept), encoding="utf-8")
+    os.replace(draft, state)
 
 
 def _batch(examples: st.SearchStrategy[Any], check: Callable[[Any], None], seed: int, count: int) -> int:

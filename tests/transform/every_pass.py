@@ -187,27 +187,30 @@ class Reached:
     """For how many programs of each kind each pass changed something, and which it refused."""
 
     def __init__(self) -> None:
-        self.ran: Counter[str] = Counter()
-        self.did: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        self.counts: Counter[str] = Counter()
+        """The programs of a kind by its name; those that a pass changed by `kind: pass`."""
 
     def check(self, drawn: tuple[Example, ...], folder: Path) -> None:
         for kind, example in zip(KINDS, drawn, strict=True):
             did = check(example, folder)
-            self.ran[kind] += 1
-            self.did[kind].update(name for name, times in did.items() if times)
+            self.counts[kind] += 1
+            self.counts.update(f"{kind}: {name}" for name, times in did.items() if times)
+
+    def changed(self, name: str) -> int:
+        return sum(self.counts[f"{kind}: {name}"] for kind in KINDS)
 
     def share(self, name: str) -> tuple[float, str]:
         """Of the kind whose programs a pass changed most often: how often, and which kind it is."""
-        return max((self.did[kind][name] / max(1, self.ran[kind]), kind) for kind in KINDS)
+        return max((self.counts[f"{kind}: {name}"] / max(1, self.counts[kind]), kind) for kind in KINDS)
 
     def report(self, console: Console, ran: int) -> None:
         """What a pass refused stands behind, where it did."""
         lines: list[str] = []
         for name in CHECKED:
             often, kind = self.share(name)
-            refused = sum(did[f"refused {name}"] for did in self.did.values())
-            changed = sum(did[name] for did in self.did.values())
-            lines.append(f"{changed:6} {often:6.1%} of {kind:10} {name}{f' ({refused} refused)' if refused else ''}")
+            refused = self.changed(f"refused {name}")
+            shown = f" ({refused} refused)" if refused else ""
+            lines.append(f"{self.changed(name):6} {often:6.1%} of {kind:10} {name}{shown}")
         console.print("programs in which a pass changed something", Columns(lines, padding=(0, 4), column_first=True))
         seldom = [name for name in CHECKED if self.share(name)[0] < SELDOM]
         if seldom and len(KINDS) * ran >= LONG:
@@ -217,4 +220,4 @@ class Reached:
 if __name__ == "__main__":
     reached = Reached()
     each_kind = st.tuples(*map(examples, KINDS.values()))
-    campaign.run("tests.transform.every_pass", __doc__, each_kind, reached.check, 5_000, reached.report)
+    campaign.run("tests.transform.every_pass", __doc__, each_kind, reached.check, 5_000, reached.report, reached.counts)
