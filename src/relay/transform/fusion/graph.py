@@ -30,6 +30,7 @@ class Node:
     escapes: bool = False  # used by something that is no operator call of the same scope
     post_dominator: Node | None = None
     depth: int = 0  # in the tree of post-dominators
+    steps: int = 0  # on the longest way to what nothing reads
     operands: list[Expr] = field(init=False)  # what the call reads, tuples opened
     group: Group = field(init=False)
     _formula: Formula | None = None
@@ -57,7 +58,13 @@ class Group:
     outputs: list[Node]  # the members whose values leave the group, in order
     kind: FusionKind  # of the heaviest member
     position: int
+    heavy: int = field(init=False)  # how many members are heavy operators
+    calls: set[Expr] = field(init=False)
     _operands: tuple[Expr, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self.heavy = sum([each.kind is FusionKind.OUT_ELEMWISE_FUSABLE for each in self.members])
+        self.calls = {each.call for each in self.members}
 
     @property
     def result(self) -> Node:
@@ -164,8 +171,13 @@ def shape_of(node: Node) -> tuple[object, ...] | None:
     return type_.shape if isinstance(type_, TensorType) else None
 
 
-def within(limits: FusionLimits, members: list[Node]) -> bool:
-    return len(members) <= limits.max_operators and len(external_operands(members)) <= limits.max_inputs
+def within(limits: FusionLimits, groups: Iterable[Group]) -> bool:
+    """Whether several groups together, each of which counts once, are no larger than one may be."""
+    distinct = tuple(dict.fromkeys(groups))
+    if sum([len(group.members) for group in distinct]) > limits.max_operators:
+        return False
+    read = {each for group in distinct for each in group.operands}
+    return len(read.difference(*[group.calls for group in distinct])) <= limits.max_inputs
 
 
 def in_order(groups: Iterable[Group]) -> list[Node]:
@@ -176,6 +188,7 @@ def in_order(groups: Iterable[Group]) -> list[Node]:
 
 def _find_post_dominators(nodes: list[Node]) -> None:
     for node in reversed(nodes):
+        node.steps = 1 + max([user.steps for user in node.users], default=-1)
         if node.escapes or not node.users:
             continue
         meeting: Node | None = node.users[0]

@@ -22,7 +22,7 @@ from relay.transform.fusion.rows import is_arithmetic, is_reduction, share_rows,
 
 def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
     """Join each group with those that read its outputs, then those that read the same."""
-    joining = _Joining(graph, limits, {node.call: node for node in graph.nodes})
+    joining = _Joining(graph, limits)
     for node in graph.nodes:
         for user in node.users:
             joining.join_with_reader(node, user)
@@ -41,19 +41,28 @@ def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
 class _Joining:
     """What joins of groups with several outputs need to know of the graph."""
 
-    def __init__(self, graph: FusionGraph, limits: FusionLimits, nodes: dict[Expr, Node]) -> None:
+    def __init__(self, graph: FusionGraph, limits: FusionLimits) -> None:
         self.graph = graph
         self.limits = limits
-        self.nodes = nodes
+        self.nodes: dict[Expr, Node] = {node.call: node for node in graph.nodes}
+        self.agree: dict[tuple[Group, Group], bool] = {}
+        """Whether a group and one that reads it may be joined, wherever they are evaluated: several values of one may
+        be read by the other."""
 
     def join_with_reader(self, node: Node, user: Node) -> None:
         """A group with one that reads its output elementwise."""
         group, reader = node.group, user.group
-        if group is reader or node not in group.outputs or not self._fit(group, reader):
+        if group is reader or node not in group.outputs:
             return
-        reads_in_place = reader.kind <= FusionKind.INJECTIVE and _reads_in_place(reader, group.outputs)
-        if reads_in_place or share_rows(in_order((group, reader)), reader.result):
+        pair = (group, reader)
+        if pair not in self.agree:
+            self.agree[pair] = self._fit(group, reader) and self._is_read_in_place(group, reader)
+        if self.agree[pair]:
             self._join(group, reader)
+
+    def _is_read_in_place(self, group: Group, reader: Group) -> bool:
+        is_elementwise = reader.kind <= FusionKind.INJECTIVE and _reads_in_place(reader, group.outputs)
+        return is_elementwise or share_rows(in_order((group, reader)), reader.result)
 
     def join_siblings(self, readers: list[Node]) -> None:
         """Groups that read one value, as many together as may be."""
@@ -79,7 +88,7 @@ class _Joining:
             return
         (reader,) = readers
         members = in_order((group, reader))
-        if reader.result.scope is node.scope and within(self.limits, members) and sweep_of(members) is not None:
+        if reader.result.scope is node.scope and within(self.limits, (group, reader)) and sweep_of(members) is not None:
             self._join(group, reader)
 
     def _has_room(self, group: Group) -> bool:
@@ -90,22 +99,19 @@ class _Joining:
         shape = shape_of(group.result)
         if shape is None or FusionKind.OPAQUE in (group.kind, other.kind):
             return False
-        if len(group.members) + len(other.members) > self.limits.max_operators:
+        if len(group.members) + len(other.members) > self.limits.max_operators or group.heavy + other.heavy > 1:
             return False
         if group.result.scope is not other.result.scope:
             return False
         if any(shape_of(output) != shape for output in (*group.outputs, *other.outputs)):
             return False
-        if _is_view(group) or _is_view(other):
+        if _is_view(group) or _is_view(other) or not within(self.limits, (group, other)):
             return False
+        if not any(map(is_reduction, group.members)) and not any(map(is_reduction, other.members)):
+            return bool(shape)
         members = in_order((group, other))
-        if not shape and not any(map(is_reduction, members)):
-            return False
-        if sum(member.kind is FusionKind.OUT_ELEMWISE_FUSABLE for member in members) > 1:
-            return False
-        return within(self.limits, members) and (
-            not any(map(is_reduction, members))
-            or share_rows(members, other.result)
+        return (
+            share_rows(members, other.result)
             or sweep_of(members) is not None
             or (sum(map(is_reduction, members)) == 1 and all(map(is_arithmetic, other.members)))
         )
@@ -116,7 +122,7 @@ class _Joining:
         if position is None:
             return
         members = in_order((group, other))
-        inside: set[Expr] = {member.call for member in members}
+        inside = group.calls | other.calls
         outputs = [
             member
             for member in members
@@ -152,12 +158,13 @@ class _Joining:
 
     def _reads(self, group: Group, besides: Group) -> list[Expr]:
         """What a group reads, apart from what `besides` computes or reads."""
-        known: set[Expr] = {member.call for member in besides.members}.union(besides.operands)
+        known = besides.calls.union(besides.operands)
         return [each for each in group.operands if each not in known]
 
     def _used_by(self, group: Group, besides: Group) -> list[Expr]:
-        inside: set[Expr] = {member.call for member in (*group.members, *besides.members)}
-        return [user for output in group.outputs for user in self._uses(output) if user not in inside]
+        inside = group.calls, besides.calls
+        uses = [user for output in group.outputs for user in self._uses(output)]
+        return [user for user in uses if not any(user in calls for calls in inside)]
 
     def _place(self, expr: Expr) -> int:
         node = self.nodes.get(expr)

@@ -173,7 +173,7 @@ def layout_behind_attention(node: Node, limits: FusionLimits) -> None:
 
 def _merge(groups: list[Group], result: Node, limits: FusionLimits) -> None:
     members = in_order(groups)
-    if result.group.result is result and within(limits, members):
+    if result.group.result is result and within(limits, groups):
         merged = Group(members, [result], max(group.kind for group in groups), result.position)
         for member in members:
             member.group = merged
@@ -200,12 +200,12 @@ def _join(
     path = _between(node, sink, passes, limits.max_operators)
     if path is None:
         return
-    groups = (node.group, sink.group, *(each.group for each in path))
-    members = in_order(groups)
+    groups = tuple(dict.fromkeys((node.group, sink.group, *(each.group for each in path))))
     result = sink.group.result
-    if sum(member.kind is FusionKind.OUT_ELEMWISE_FUSABLE for member in members) > 1:
+    if sum(group.heavy for group in groups) > 1 or not within(limits, groups):
         return
-    if not within(limits, members) or not allows(members, result):
+    members = in_order(groups)
+    if not allows(members, result):
         return
     merged = Group(members, [result], max(group.kind for group in groups), result.position)
     for member in members:
@@ -221,7 +221,10 @@ def _is_heavy_fed(members: list[Node]) -> bool:
 
 def _between(node: Node, sink: Node, passes: Callable[[Node], bool], limit: int) -> list[Node] | None:
     """The nodes strictly between a node and its post-dominator; None when one does not pass, or when they are more
-    than a group may hold. So the walk is short, however far the post-dominator is."""
+    than a group may hold. So the walk is short, however far the post-dominator is: all ways lead through it, so the
+    longest one tells how many there are at least."""
+    if node.steps - sink.steps - 1 > limit:
+        return None
     met = {sink}
     found: list[Node] = []
     stack = list(node.users)
