@@ -135,9 +135,17 @@ def body_nodes(function: Function) -> tuple[Expr, ...]:
     >>> body_nodes(Function((x,), Tuple((x,))))[0] is x
     True
     """
-    return record_walk(function, post_order(function.body)) if function.walked is None else function.walked
+    return (
+        record_walk(function, graph_post_order((function.body,), children))
+        if function.walked is None
+        else function.walked
+    )
 
 
 def post_order(*roots: Expr) -> list[Expr]:
     """Every node reachable from `roots` once (by identity), each after its children, left to right."""
-    return graph_post_order(roots, children)
+    match roots:
+        case (Function() as function,):
+            return [*body_nodes(function), function]
+        case _:
+            return graph_post_order(roots, children)

@@ -19,14 +19,13 @@ from relay.base.graph import post_order
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, with_body
-from relay.ir.traversal import children
-from relay.ir.traversal import post_order as all_nodes
+from relay.ir.traversal import body_nodes, children
 from relay.ir.variables import free_vars
 
 
 def to_graph_normal_form(function: Function) -> Function:
     """The function with its pure let bindings replaced by sharing; the same function if it has none."""
-    nodes = all_nodes(function.body)
+    nodes = body_nodes(function)
     lets = [node for node in nodes if isinstance(node, Let)]
     if not lets:
         return function
