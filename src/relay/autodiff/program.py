@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field
+from typing import cast
 
 from relay.analysis.call_graph import CallGraph, call_graph
 from relay.arith.expr import Symbol, free_symbols
@@ -16,9 +17,11 @@ from relay.base.names.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relay.ir.module import IRModule
-from relay.ir.type_traversal import map_type
+from relay.ir.rewriting import has_type, typed_as
+from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.type_traversal import is_closed, map_type
 from relay.ir.types import ANY, GlobalTypeVar, TensorType, TupleType, Type
-from relay.ir.variables import refresh, substitute
+from relay.ir.variables import bound_vars, renaming
 from relay.normalize.a_normal_form import to_a_normal_form
 
 
@@ -102,11 +105,19 @@ def typed(expr: Expr) -> Type:
 
 
 def _annotated(function: Function) -> Function:
-    """A function with variables of its own, and with the types of its parameters written out."""
-    params = tuple(
-        Var(each.name_hint, each.type_annotation or each.checked_type, span=each.span) for each in function.params
-    )
-    body = substitute(function.body, dict(zip(function.params, params, strict=True)))
-    made = refresh(Function(params, body, function.ret_type, function.type_params, function.attrs, span=function.span))
-    assert isinstance(made, Function)
-    return made
+    """A function with variables of its own, and with the types of its parameters written out. What has a type of which
+    no extent has a name keeps it: the names are those of this function's parameters once it is inferred."""
+    fresh = {var: _own(var, var in function.params) for var in bound_vars(function)}
+    renamed = renaming(fresh)
+    new: dict[Expr, Expr] = {}
+    for node in post_order(function):
+        parts = [new[part] for part in children(node)]
+        made = renamed(rebuild(node, parts))
+        new[node] = typed_as(made, node) if is_closed(node.checked_type) and all(map(has_type, parts)) else made
+    return cast("Function", new[function])
+
+
+def _own(var: Var, is_parameter: bool) -> Var:
+    """A new variable in the place of another one."""
+    made = Var(var.name_hint, var.type_annotation or (var.checked_type if is_parameter else None), span=var.span)
+    return typed_as(made, var) if is_closed(var.checked_type) else made
