@@ -17,13 +17,14 @@ from relay.ir.traversal import LEAVES, children
 
 @mutable
 class Scope:
-    """A region that is evaluated as a whole: the root, or a child of `owner`.
+    """A region that is evaluated as a whole: the root, or child number `position` of `owner`.
 
     `order` lists the nodes evaluated in the scope, in evaluation order, leaves left out; a Let stands where its
     variable is bound: after its value, before what its body needs. The scope is worth `value_node(result)`.
     """
 
     owner: Expr | None
+    position: int
     parent: Scope | None
     result: Expr
     depth: int = 0
@@ -95,7 +96,7 @@ def scopes(expr: Expr, *, text_blocks: bool = False) -> Scopes:
     (True, ['Tuple', 'If'], 3)
     """
     events = _evaluation_order(expr)
-    found = Scopes(Scope(None, None, expr))
+    found = Scopes(Scope(None, 0, None, expr))
     _assign(expr, found, text_blocks)
     of, inner = found._of, found._inner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     for node, left in events:
@@ -139,14 +140,14 @@ def _assign(expr: Expr, found: Scopes, text_blocks: bool) -> None:
         parts = children(node)
         match node:
             case Function():
-                targets = [_open(node, parts[0], scope)]
+                targets = [_open(node, 0, parts[0], scope)]
                 inner[node] = tuple(targets)
             case If() | Match():
-                opened = [_open(node, part, scope) for part in parts[1:]]
+                opened = [_open(node, i, part, scope) for i, part in enumerate(parts) if i]
                 targets = [scope, *opened]
                 inner[node] = tuple(opened)
             case Let() if text_blocks and not (node in tails and uses[node] == 1):
-                block = _open(node, node, scope)
+                block = _open(node, 0, node, scope)
                 inner[node] = (block,)
                 targets = [block, block]
                 tails.add(node.body)
@@ -182,8 +183,8 @@ def _users_first(expr: Expr) -> list[Expr]:
     return order
 
 
-def _open(owner: Expr, result: Expr, parent: Scope) -> Scope:
-    return Scope(owner, parent, result, parent.depth + 1)
+def _open(owner: Expr, position: int, result: Expr, parent: Scope) -> Scope:
+    return Scope(owner, position, parent, result, parent.depth + 1)
 
 
 def _innermost_around(left: Scope, right: Scope) -> Scope:
