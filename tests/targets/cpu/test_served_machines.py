@@ -20,6 +20,7 @@ NOT_SERVED = {
     "unknown-processor-kind": "-mtriple=arm64-unknown-linux-gnu",
     "big-endian": "-mtriple=s390x-unknown-linux-gnu",
     "unknown-cpu": "-mtriple=x86_64-unknown-linux-gnu -mcpu=skylak",
+    "cpu-of-another": "-mtriple=aarch64-unknown-linux-gnu -mcpu=znver3",
     "unknown-feature": "-mattr=+avx3",
     "feature-of-another": "-mtriple=riscv64-unknown-linux-gnu -mattr=+avx2",
     "less-than-linux-needs": "-mtriple=riscv64-unknown-linux-gnu -mattr=-d",

@@ -44,8 +44,9 @@ def check_machine(target: CpuTarget) -> None:
     unknown = [(kind, name.lstrip("+-")) for name, kind in dict.fromkeys(_UNKNOWN.findall(said))]
     if _CPUS in said:
         unknown.append(("processor", "help"))
-    if unknown or code:
-        raise _refusal(target, unknown, said)
+    processors = [each for each in unknown if each[0] == "processor"]
+    if unknown or code:  # the features of a processor of another kind are not what is wrong
+        raise _refusal(target, processors or unknown, said)
 
 
 def _check_triple(triple: str) -> None:
