@@ -54,8 +54,8 @@ def when_called(module: str, name: str) -> Callable[..., Any]:
     2.0
     """
 
-    def call(*arguments: Any) -> Any:
-        return getattr(importlib.import_module(module), name)(*arguments)
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments, **named)
 
     return call
 

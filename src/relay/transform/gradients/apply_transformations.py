@@ -27,6 +27,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
+from relay.base.names.loading import when_called
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
@@ -40,9 +41,12 @@ from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
-from relay.transform.gradients.derivatives import checkpointed, derivative
 from relay.transform.gradients.handed_functions import with_functions_inside
 from relay.transform.gradients.own_pullbacks import with_own_pullback, without_own_pullbacks
+
+_DERIVATIVES = "relay.transform.gradients.derivatives"  # all of autodiff, which most programs do without
+_checkpointed = when_called(_DERIVATIVES, "checkpointed")
+_derivative = when_called(_DERIVATIVES, "derivative")
 
 
 @module_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
@@ -149,11 +153,11 @@ class _Application:
         wrapper = self._wrapper(closed, call)
         reached = self._checked(wrapper, call, transformation)
         if transformation is CHECKPOINT:
-            made = checkpointed(reached, GlobalVar(self.names.take(stem)))
+            made = _checkpointed(reached, GlobalVar(self.names.take(stem)))
         else:
             own = len(reached[MAIN].params) - len(taken)
             places = [len(taken) + at for at in places_of(wrt, own)]
-            made = derivative(reached, transformation, places, alone=isinstance(wrt, int))
+            made = _derivative(reached, transformation, places, alone=isinstance(wrt, int))
         name = self._add(made, f"{stem}_{transformation.name}")
         if key is not None:
             self.derivatives[key] = name
