@@ -23,7 +23,8 @@ from relay.operators import (
     define,
     frozen,
 )
-from relay.transform.batching import Refusal, batching
+from relay.transform.batching.auto_batch import batching
+from relay.transform.batching.rows import Refusal
 from relay.transform.framework.context import PassContext
 from tests.messages import check_message
 from tests.ops.test_own_operators import twice

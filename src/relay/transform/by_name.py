@@ -23,7 +23,6 @@ from relay.transform.algorithms.pack_dot_products import PackDotProducts as Pack
 from relay.transform.algorithms.pack_dot_products import PackedDotProducts as PackedDotProducts
 from relay.transform.algorithms.recognize_attention import RecognizeAttention as RecognizeAttention
 from relay.transform.algorithms.to_mixed_precision import ToMixedPrecision as ToMixedPrecision
-from relay.transform.batching import AutoBatch as AutoBatch
 from relay.transform.devices.plan_devices import PlanDevices as PlanDevices
 from relay.transform.framework.context import ConvolutionExtents as ConvolutionExtents
 from relay.transform.framework.context import ConvolutionWeights as ConvolutionWeights
@@ -35,12 +34,12 @@ from relay.transform.framework.external import ExternalFunction as ExternalFunct
 from relay.transform.framework.external import Refused as Refused
 from relay.transform.framework.external import Supported as Supported
 from relay.transform.framework.external import callee as callee
-from relay.transform.framework.instruments import DumpChanges as DumpChanges
-from relay.transform.framework.instruments import Instrument as Instrument
-from relay.transform.framework.instruments import NodeCounts as NodeCounts
-from relay.transform.framework.instruments import PrintChanges as PrintChanges
-from relay.transform.framework.instruments import Timing as Timing
-from relay.transform.framework.instruments import Validation as Validation
+from relay.transform.framework.instruments.changes import PrintChanges as PrintChanges
+from relay.transform.framework.instruments.dump import DumpChanges as DumpChanges
+from relay.transform.framework.instruments.instrument import Instrument as Instrument
+from relay.transform.framework.instruments.node_counts import NodeCounts as NodeCounts
+from relay.transform.framework.instruments.timing import Timing as Timing
+from relay.transform.framework.instruments.validation import Validation as Validation
 from relay.transform.framework.pass_info import PassInfo as PassInfo
 from relay.transform.framework.passes import Pass as Pass
 from relay.transform.framework.passes import PassFactory as PassFactory
@@ -82,6 +81,7 @@ from relay.transform.gradients.gradient import LazyGradientInit as LazyGradientI
 from relay.transform.gradients.gradient import gradient as gradient
 from relay.transform.layout.alter_op_layout import AlterOpLayout as AlterOpLayout
 from relay.transform.layout.convert_layout import ConvertLayout as ConvertLayout
+from relay.transform.loops.auto_batch import AutoBatch as AutoBatch
 from relay.transform.loops.introduce_accumulators import IntroduceAccumulators as IntroduceAccumulators
 from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion as LoopInvariantCodeMotion
 from relay.transform.pipelines import level as level

@@ -44,7 +44,6 @@ and for running the clauses that end apart.
 
 from __future__ import annotations
 
-from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.transform.batching.definitions import Definitions
@@ -53,14 +52,7 @@ from relay.transform.batching.list_loops import ListLoop, loops_over_lists, with
 from relay.transform.batching.recursion import Recursion, recursions
 from relay.transform.batching.rows import Refusal
 from relay.transform.batching.sites import mapped, with_batches, with_single_root
-from relay.transform.framework.context import PassContext, Rates
-from relay.transform.framework.passes import module_pass
-
-
-@module_pass(level=3, floating_point=FloatingPointClass.ROUNDING)
-def AutoBatch(module: IRModule, context: PassContext) -> IRModule:
-    """Batch what can be batched."""
-    return batched(module, context.layouts.dense_blocks, context.rates)
+from relay.transform.framework.context import Rates
 
 
 def batched(module: IRModule, blocks: tuple[int, ...], rates: Rates | None) -> IRModule:
