@@ -19,6 +19,7 @@ often, and may grow. Floating point: EXACT.
 
 from __future__ import annotations
 
+from relay.base.names.loading import when_called
 from relay.ir.expr import (
     Call,
     Expr,
@@ -38,7 +39,8 @@ from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.known_values.functions import Functions
-from relay.transform.functions.known_values.once import simplified
+
+_simplified = when_called("relay.transform.functions.known_values.once", "simplified")
 
 
 @module_pass(level=2)
@@ -51,7 +53,7 @@ def CaseOfKnownConstructor(module: IRModule, context: PassContext) -> IRModule: 
         for _ in range(0 if {"Primitive", "Compiler"} & function.attrs.keys() else BUDGETS.known_rounds):
             if not any(map(_takes_apart, body_nodes(changed[name]))):
                 break
-            changed[name], before = simplified(changed[name], functions), changed[name]
+            changed[name], before = _simplified(changed[name], functions), changed[name]
             if changed[name] is before:
                 break
     return module.with_functions(changed)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from relay.analysis.call_graph import call_graph
+from relay.base.names.loading import when_called
 from relay.infer.checks import checks_of, node_checks
 from relay.ir.expr import Call, Expr, Function, GlobalVar
 from relay.ir.known_types import known_type
@@ -28,7 +29,8 @@ from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import Extents, extents_of_call, function_at
 from relay.transform.functions.known_values.functions import Functions
-from relay.transform.functions.known_values.once import simplified
+
+_simplified = when_called("relay.transform.functions.known_values.once", "simplified")
 
 INLINE = "Inline"
 
@@ -58,7 +60,7 @@ def calls_in_place(module: IRModule, wanted: Callable[[GlobalVar, Function], boo
                 and not _checks_extents(module.functions[callee], module)
             }  # fmt: skip
             if fitting:
-                functions[name] = simplified(functions[name], known, partial(_for_call, fitting, module))
+                functions[name] = _simplified(functions[name], known, partial(_for_call, fitting, module))
     return module.with_functions({name: functions[name] for name in module.functions})
 
 

@@ -23,19 +23,16 @@ has the limits of a larger program. Floating point: EXACT.
 
 from __future__ import annotations
 
-from relay.base.trampoline import run
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Function, GlobalVar
 from relay.ir.module import IRModule
-from relay.ir.type_traversal import type_symbols
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.budgets import PartialEvaluationLimits, operations_of
 from relay.transform.functions.known_values.calls import Calls
 from relay.transform.functions.known_values.choices import Choices
-from relay.transform.functions.known_values.evaluator import Evaluator
+from relay.transform.functions.known_values.evaluator import Evaluator, evaluated
 from relay.transform.functions.known_values.functions import Functions
-from relay.transform.functions.known_values.residual import Names, Residual
+from relay.transform.functions.known_values.residual import Residual
 from relay.transform.functions.known_values.sites import Site
 from relay.transform.functions.known_values.values import is_known
 from relay.transform.functions.known_values.variants import Variants
@@ -78,15 +75,3 @@ def _is_known(site: Site) -> bool:
 
 def _known_name(site: Site) -> str:
     return f"{site.name}_known"
-
-
-def evaluated(name: GlobalVar, functions: Functions, evaluator: Evaluator) -> Function:
-    """One function of the module; itself if nothing in it is known."""
-    residual, original = evaluator.residual, functions.module[name]
-    before = residual.reductions
-    symbols = frozenset(type_symbols(original.checked_type)) if original.checked_type is not None else frozenset()
-    residual.names = Names(frozenset(original.type_params), symbols)
-    body = run(evaluator.whole(functions.normal(name)))
-    if residual.reductions == before:
-        return original
-    return Function(original.params, body, original.ret_type, original.type_params, original.attrs, span=original.span)

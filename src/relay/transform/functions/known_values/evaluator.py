@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias, assert_never
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.trampoline import run
 from relay.ir.expr import (
     Call,
     Constant,
@@ -39,7 +40,7 @@ from relay.ir.expr import (
 from relay.ir.known_types import known_type
 from relay.ir.rewriting import rewrite_nodes, with_body
 from relay.ir.traversal import LEAVES, rebuild
-from relay.ir.type_traversal import has_unknown_dimension, instantiated
+from relay.ir.type_traversal import has_unknown_dimension, instantiated, type_symbols
 from relay.ir.types import TupleType, Type, TypeVar
 from relay.transform.functions.known_values.activations import Activation, Kind
 from relay.transform.functions.known_values.blocks import closed, typed
@@ -380,3 +381,15 @@ class Evaluator:
         if value.home is None:
             raise CompilerBug("known values", "a function was born nowhere")
         return residual.append(value.home, name, made)
+
+
+def evaluated(name: GlobalVar, functions: Functions, evaluator: Evaluator) -> Function:
+    """One function of the module; itself if nothing in it is known."""
+    residual, original = evaluator.residual, functions.module[name]
+    before = residual.reductions
+    symbols = frozenset(type_symbols(original.checked_type)) if original.checked_type is not None else frozenset()
+    residual.names = Names(frozenset(original.type_params), symbols)
+    body = run(evaluator.whole(functions.normal(name)))
+    if residual.reductions == before:
+        return original
+    return Function(original.params, body, original.ret_type, original.type_params, original.attrs, span=original.span)
