@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 import relay
@@ -75,3 +77,90 @@ def @main(%n: int32, %x: {state}, %w: {weight}) {{
   @total(@states(%n, %step, State(zeros_like(%x), zeros_like(%x))), %x)
 }}
 """)
+
+
+def kept(size: int) -> dict[str, relay.IRModule]:
+    """Programs of a count, an input and weights that hold tensors in every way: lists of the prelude that are folded
+    and mapped, trees, closures and lists of them, refs and lists of them, choices."""
+    tensor = f"Tensor[({size}, {size}), float32]"
+    layer = "def @layer(%x: T, %w: T) -> T { nn.relu(nn.dense(%x, %w)) }"
+    states = """
+def @states(%i: int32, %x: T, %w: T) -> List[T] {
+  if (%i == 0) { Nil } else { let %y = @layer(%x, %w); Cons(%y, @states(%i - 1, %y, %w)) }
+}
+"""
+    texts = {
+        "folded list": f"""{states}
+def @main(%n: int32, %x: T, %w: T) {{ @foldl(@layer, %x, @states(%n, %x, %w)) }}
+""",
+        "mapped list": f"""{states}
+def @main(%n: int32, %x: T, %w: T) {{
+  @foldr(@layer, %x, @map(fn (%y: T) -> T {{ @layer(%y, %w) }}, @states(%n, %x, %w)))
+}}
+""",
+        "tree": """
+def @grow(%i: int32, %x: T, %w: T) -> Tree[T] {
+  let %y = @layer(%x, %w);
+  if (%i == 0) { Rose(%y, Nil) } else { Rose(%y, Cons(@grow(%i - 1, %y, %w), Nil)) }
+}
+def @folded(%tree: Tree[T]) -> T {
+  match (%tree) { Rose(%x, %parts) => { @foldl(fn (%y: T, %t: Tree[T]) -> T { @layer(%y, @folded(%t)) }, %x, %parts) } }
+}
+def @main(%n: int32, %x: T, %w: T) { @folded(@grow(%n, %x, %w)) }
+""",
+        "closure": """
+def @times(%i: int32, %f: fn (T) -> T, %x: T) -> T { if (%i == 0) { %x } else { @times(%i - 1, %f, %f(%x)) } }
+def @main(%n: int32, %x: T, %w: T) {
+  let %k = @layer(%w, %w);
+  @times(%n, fn (%y: T) -> T { @layer(%y, %k) }, %x)
+}
+""",
+        "list of closures": """
+def @closures(%i: int32, %x: T, %w: T) -> List[fn (T) -> T] {
+  if (%i == 0) { Nil } else {
+    let %k = @layer(%x, %w);
+    Cons(fn (%y: T) -> T { @layer(%y, %k) }, @closures(%i - 1, %k, %w))
+  }
+}
+def @main(%n: int32, %x: T, %w: T) {
+  @foldl(fn (%y: T, %f: fn (T) -> T) -> T { %f(%y) }, %x, @closures(%n, %x, %w))
+}
+""",
+        "ref": """
+def @loop(%i: int32, %r: ref(T), %w: T) -> () {
+  if (%i == 0) { () } else { %r := @layer(%r^, %w); @loop(%i - 1, %r, %w) }
+}
+def @main(%n: int32, %x: T, %w: T) {
+  let %r = ref(@layer(%x, %w));
+  let %done = @loop(%n, %r, %w);
+  %r^
+}
+""",
+        "list of refs": """
+def @refs(%i: int32, %x: T, %w: T) -> List[ref(T)] {
+  if (%i == 0) { Nil } else { let %y = @layer(%x, %w); Cons(ref(%y), @refs(%i - 1, %y, %w)) }
+}
+def @updated(%all: List[ref(T)], %x: T) -> T {
+  match (%all) { Nil => { %x }, Cons(%r, %rest) => { %r := @layer(%r^, %x); @updated(%rest, %r^) } }
+}
+def @main(%n: int32, %x: T, %w: T) { @updated(@refs(%n, %x, %w), %w) }
+""",
+        "choice in a tuple": """
+def @loop(%i: int32, %s: (Option[T], T), %w: T) -> (Option[T], T) {
+  if (%i == 0) { %s } else {
+    match (%s.0) {
+      None => { @loop(%i - 1, (Some(@layer(%s.1, %w)), %s.1), %w) },
+      Some(%t) => { @loop(%i - 1, (Some(@layer(%t, %w)), @layer(%s.1, %t)), %w) }
+    }
+  }
+}
+def @main(%n: int32, %x: T, %w: T) {
+  let %s = @loop(%n, (None, %x), %w);
+  match (%s.0) { None => { %s.1 }, Some(%t) => { @layer(%t, %s.1) } }
+}
+""",
+    }
+    return {
+        title: relay.parse('#[version = "0.0.5"]\n' + re.sub(r"\bT\b", tensor, layer + text))
+        for title, text in texts.items()
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
@@ -18,7 +19,7 @@ from relay.tir.passes.insert_awaits import insert_awaits
 from relay.tir.text.parser import parse_primfunc
 from relay.tir.text.printer import print_primfunc
 from relay.tir.verification.verifier import verify
-from tests.targets.strangers.programs import cnn, dense, lstm, mlp, normal
+from tests.targets.strangers.programs import cnn, dense, kept, lstm, mlp, normal
 
 
 @pytest.fixture
@@ -59,6 +60,23 @@ def test_products_run_there_and_the_rest_on_the_host(device, program, inputs, pr
     np.testing.assert_allclose(built(*inputs), relay.build(program)(*inputs), rtol=1e-4, atol=1e-6)
     assert device.executed["Gemm"] == products, "of 8 x 8 x 8"
     assert set(refusals(program)) == {ALL_ELSE}
+
+
+KEPT = kept(size=8)
+
+
+@pytest.mark.parametrize("program", KEPT.values(), ids=KEPT)
+def test_what_holds_tensors_holds_them_on_the_device(device, program):
+    """However many there are, the two inputs go there, and the result comes back."""
+    built, host = relay.build(program, target="toy_accelerator"), relay.build(program)
+    x, w = normal(8, 8, seed=51), 0.3 * normal(8, 8, seed=52)
+    built(np.int32(1), x, w)  # brings the constants
+    for count in (3, 9):
+        copied = Counter(device.copied)
+        result = built(np.int32(count), x, w)
+        copied = Counter(device.copied) - copied
+        assert (copied["upload"], copied["download"]) == (2, 1)
+        np.testing.assert_allclose(result, host(np.int32(count), x, w), rtol=1e-4, atol=1e-6)
 
 
 def test_a_layer_is_one_program(device, instructions):

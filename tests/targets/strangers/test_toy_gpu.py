@@ -16,7 +16,7 @@ from relay.driver.build import compile_stages
 from relay.te import Choice, ScheduleRecord
 from relay.transform import AnnotateTarget, MergeCompilerRegions, PartitionGraph, Sequential, refusals
 from tests.messages import check_message
-from tests.targets.strangers.programs import cnn, lstm, lstm_in_data, mlp, normal
+from tests.targets.strangers.programs import cnn, kept, lstm, lstm_in_data, mlp, normal
 
 
 @pytest.fixture
@@ -86,6 +86,23 @@ def test_only_inputs_and_results_go_from_the_host_and_back(device, program, inpu
     copied = Counter(device.copied) - copied
     assert (copied["upload"], copied["download"]) == (uploads, 1)
     np.testing.assert_allclose(built(*inputs), relay.build(program)(*inputs), rtol=1e-4, atol=1e-6)
+
+
+KEPT = kept(size=8)
+
+
+@pytest.mark.parametrize("program", KEPT.values(), ids=KEPT)
+def test_what_holds_tensors_holds_them_on_the_device(device, program):
+    """However many there are, the two inputs go there, and the result comes back."""
+    built, host = relay.build(program, target="toy_gpu"), relay.build(program)
+    x, w = normal(8, 8, seed=51), 0.3 * normal(8, 8, seed=52)
+    built(np.int32(1), x, w)  # brings the constants
+    for count in (3, 9):
+        copied = Counter(device.copied)
+        result = built(np.int32(count), x, w)
+        copied = Counter(device.copied) - copied
+        assert (copied["upload"], copied["download"]) == (2, 1)
+        np.testing.assert_allclose(result, host(np.int32(count), x, w), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(

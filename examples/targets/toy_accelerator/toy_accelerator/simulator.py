@@ -44,12 +44,21 @@ CORE_CYCLES: dict[type[Instruction], int] = {
 
 
 class Simulator(PythonDevice):
-    """Counts what it executes, and the cycles that it takes."""
+    """Counts what it executes, and the cycles that it takes. `copied` are the ways that memory went."""
 
     def __init__(self) -> None:
         super().__init__()
         self.executed: dict[str, int] = {}
         self.cycles = 0
+        self.copied: list[str] = []
+
+    def upload(self, to: int, offset: int, source: int, size_bytes: int) -> int:
+        self.copied.append("upload")
+        return super().upload(to, offset, source, size_bytes)
+
+    def download(self, target: int, source: int, offset: int, size_bytes: int) -> int:
+        self.copied.append("download")
+        return super().download(target, source, offset, size_bytes)
 
     def load_module(self, form: str, data: bytes) -> TileProgram:
         if form != FORMAT:

@@ -29,7 +29,7 @@ class _Group(DisjointSet):
 
 
 class Homes:
-    """`reads` counts the regions that want a tensor of the host's on a device."""
+    """`reads` counts the regions, and the places that it is handed to, that want a tensor of the host's on a device."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
@@ -44,6 +44,11 @@ class Homes:
             if HOST not in self._group(source).made | self._group(target).made:
                 self._unite(source, target)
         self.reads = Counter((key, device) for key, device in flows.used if device != HOST)
+        self.reads.update(
+            (source, device)
+            for source, target in flows.handed
+            if (device := self.of(target)) != HOST and self.of(source) == HOST
+        )
         names = FreshNames({name.name_hint for name in flows.module.functions}.__contains__)
         there = (name for name in flows.module.functions if self.is_split(name) and not self._is_inner(name))
         self._there = {name: _called_there(name, flows.module, names) for name in there}

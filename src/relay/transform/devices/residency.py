@@ -218,7 +218,7 @@ class _Line:
         return self.at(atom, device), device
 
     def _is_shared(self, var: Var, device: str) -> bool:
-        """Whether several regions read what the host has made; each brings a scalar."""
+        """Whether others want what the host has made there, too; each region brings a scalar."""
         return is_followed(var.checked_type) and self.homes.reads[(var, TENSOR), device] > 1
 
     def at(self, atom: Expr, device: str) -> Expr:
