@@ -1,6 +1,8 @@
-"""The question whether a call is to end, as LLVM text (`support/stop/`)."""
+"""Where a call may end before it is done, for Ctrl-C or because its time is up, as LLVM text (`support/stop/`)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from relay.targets.cpu.emit.text import FunctionText
 
@@ -9,6 +11,12 @@ _ASKED = "@relay_stop_asked = external global i32"
 
 NOW, STEP = "relay_stop_now", "relay_stop_step"
 """What tells: within a step of the program, and where one is made."""
+
+
+def emit_stop_begin(text: FunctionText) -> None:
+    """A call begins, of which nobody has asked anything yet."""
+    text.module.declare("relay_stop_begin", "void @relay_stop_begin() nounwind")
+    text.effect("call void @relay_stop_begin()")
 
 
 def emit_stop_question(text: FunctionText, asked: str, go: str, ask: str) -> str:
@@ -21,3 +29,13 @@ def emit_stop_question(text: FunctionText, asked: str, go: str, ask: str) -> str
     text.branch(text.impure(f"icmp eq i32 {somebody}, 0"), go, ask)
     text.start_block(ask)
     return text.impure(f"call i32 @{asked}()")
+
+
+def emit_stop_check(text: FunctionText, fail: Callable[[str], None]) -> None:
+    """Go on to the next step of a program, unless its call is to end: then it fails with that status."""
+    ask, stop, go = text.label("ask"), text.label("stop"), text.label("go")
+    status = emit_stop_question(text, STEP, go, ask)
+    text.branch(text.impure(f"icmp eq i32 {status}, 0"), go, stop)
+    text.start_block(stop)
+    fail(status)
+    text.start_block(go)

@@ -11,7 +11,7 @@ from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison
 from relay.targets.cpu.emit.kernels.value import emit_value
 from relay.targets.cpu.emit.programs.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
-from relay.targets.cpu.emit.programs.stop import emit_stop_begin
+from relay.targets.cpu.emit.stop import emit_stop_begin
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 
 

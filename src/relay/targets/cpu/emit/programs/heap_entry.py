@@ -28,8 +28,8 @@ from relay.targets.cpu.emit.programs.device_tensors import emit_no_tensors, emit
 from relay.targets.cpu.emit.programs.entry import refuse_extents
 from relay.targets.cpu.emit.programs.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
 from relay.targets.cpu.emit.programs.passing import pass_arguments
-from relay.targets.cpu.emit.programs.stop import emit_stop_begin
 from relay.targets.cpu.emit.programs.words import at
+from relay.targets.cpu.emit.stop import emit_stop_begin
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 
 _MOVE_BYTES = 24

@@ -70,7 +70,6 @@ from relay.targets.cpu.emit.programs.frame import (
 )
 from relay.targets.cpu.emit.programs.passing import pass_arguments
 from relay.targets.cpu.emit.programs.region import emit_region
-from relay.targets.cpu.emit.programs.stop import emit_stop_check
 from relay.targets.cpu.emit.programs.words import (
     at,
     data_address,
@@ -81,6 +80,7 @@ from relay.targets.cpu.emit.programs.words import (
     scalar_slot,
     store_scalar,
 )
+from relay.targets.cpu.emit.stop import emit_stop_check
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 
 
@@ -124,7 +124,7 @@ class _ProcedureText:
             merges.append((block.number, block.parameters if block.number else self.merged, lines))
             text.open_region()
             if not block.number:  # loops come back here
-                emit_stop_check(text, self.frame)
+                emit_stop_check(text, self.frame.fail)
             for instruction in block.instructions:
                 self.instruction(instruction)
             self.terminator(block.terminator)

@@ -12,8 +12,8 @@ from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.index_check import emit_index_check
 from relay.targets.cpu.emit.programs.device import device_region_symbol
 from relay.targets.cpu.emit.programs.frame import Frame
-from relay.targets.cpu.emit.programs.stop import emit_stop_check
 from relay.targets.cpu.emit.programs.words import at, data_address, load_scalar, scalar_slot
+from relay.targets.cpu.emit.stop import emit_stop_check
 
 
 def emit_region(e: Emitter, region: RunRegion, frame: Frame) -> None:
@@ -31,7 +31,7 @@ def emit_region(e: Emitter, region: RunRegion, frame: Frame) -> None:
     for each in region.instructions:
         _instruction(e, each, address, frame)
         if isinstance(each, CallKernel):  # it may have been told to end too, and then has not made its results
-            emit_stop_check(text, frame)
+            emit_stop_check(text, frame.fail)
     for scalar, slot in written.items():
         load_scalar(text, scalar, slot)
 
