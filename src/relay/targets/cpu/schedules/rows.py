@@ -150,8 +150,9 @@ def _loops_over_rows(plan: Plan, output: str, vectors: int) -> _Rows:
     if not axes:  # one number is made of whole tensors
         return _Rows(None, Scope.GLOBAL, 1, lanes_are_rows=False)
     work = product(tuple(plan.extent(output, axis) for axis in axes))
-    kept, along, exact = _split_rows(plan, output)
-    if _is_of_rows_alone(plan, output):
+    of_rows = _row_axes(plan, output)
+    kept, along = _split_rows(plan, output, of_rows)
+    if _is_of_rows_alone(plan, of_rows):
         reduced = product(tuple(axis.extent for axis in _first_reduction(plan).reduce_axes))
         return _Rows(plan.parallelize(output, axes, work * reduced), Scope.REGISTER, reduced, lanes_are_rows=False)
     lanes_are_rows = axes[-1] in kept
@@ -167,12 +168,13 @@ def _loops_over_rows(plan: Plan, output: str, vectors: int) -> _Rows:
         _, lanes = plan.tile(output, axes[-1], plan.vector_lanes)
     row = plan.parallelize(output, kept, work)
     plan.vectorize_columns(output, lanes, plan.vector_lanes)
-    return _Rows(row, Scope.REGISTER if row is not None and exact else Scope.GLOBAL, elements, lanes_are_rows)
+    exact = row is not None and all(each.exact for each in of_rows)
+    return _Rows(row, Scope.REGISTER if exact else Scope.GLOBAL, elements, lanes_are_rows)
 
 
-def _is_of_rows_alone(plan: Plan, output: str) -> bool:
+def _is_of_rows_alone(plan: Plan, axes: list[_RowAxis]) -> bool:
     """Whether the output has results of rows and nothing along them: one row at a time then."""
-    along = [part for axis in _row_axes(plan, output) for part in axis.along]
+    along = [part for axis in axes for part in axis.along]
     return all(extent == 1 for extent in along) and not any(
         keeps_innermost(plan, each.operation) for each in plan.reductions()
     )
@@ -185,7 +187,7 @@ def _vectors_together(plan: Plan, output: str) -> tuple[int, ...]:
     thread.
     """
     axes = _row_axes(plan, output)
-    if not axes or axes[-1].along or _is_of_rows_alone(plan, output):
+    if not axes or axes[-1].along or _is_of_rows_alone(plan, axes):
         return ()
     *outer, last = (extent for axis in axes for extent in axis.kept)
     if not isinstance(last, int) or last % plan.vector_lanes:
@@ -230,11 +232,10 @@ def _row_axes(plan: Plan, output: str) -> list[_RowAxis]:
     return found
 
 
-def _split_rows(plan: Plan, output: str) -> tuple[list[str], list[str], bool]:
-    """The loops of the output that choose a row, those along it, and whether the former choose one row exactly."""
+def _split_rows(plan: Plan, output: str, axes: list[_RowAxis]) -> tuple[list[str], list[str]]:
+    """The loops of the output that choose a row, and those along it."""
     kept: list[str] = []
     along: list[str] = []
-    axes = _row_axes(plan, output)
     for each in axes:
         if each.group is not None:
             outer, inner = plan.steps.split(output, each.axis.name, factor=each.group)
@@ -242,7 +243,7 @@ def _split_rows(plan: Plan, output: str) -> tuple[list[str], list[str], bool]:
             along.append(inner)
         else:
             (along if each.along else kept).append(each.axis.name)
-    return kept, along, all(each.exact for each in axes)
+    return kept, along
 
 
 def _loads_of_reductions(plan: Plan, output: str) -> list[Load]:
