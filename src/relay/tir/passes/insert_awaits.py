@@ -151,8 +151,7 @@ class _Inserter(Follower):
 
     def issuing(self, issue: Issue | For, entry: Entry, ways: Ways, around: Around) -> Ways:
         """What its own queue does in order needs no await."""
-        own = entry.queue if self.hierarchy.queue(entry.queue).ordered else ""
-        needed = [self._needed(way, list(entry.touches), around, but=own) for way in ways]
+        needed = [self._needed(way, list(entry.touches), around, entry.queue) for way in ways]
         ways = self._awaiting((id(issue), False), issue, needed, ways, around)
         given = (entry,) if entry.turns is not None else (entry, Entry(entry.queue, signal=entry.queue))
         ways = tuple(replace(way, entries=(*way.entries, *given)) for way in ways)
@@ -169,14 +168,11 @@ class _Inserter(Follower):
             needed.append(_taken(way, places))
         return self._awaiting((id(statement), behind), statement, needed, ways, around)
 
-    def _needed(self, way: Way, found: list[Touch], around: Around, but: str = "") -> Counts:
-        """How many signals of each queue, `but` for one, are to be taken before something is touched."""
-        places: dict[int, IntExpr] = {}
-        for place, _ in self.under_way(way, found, around):
-            entry = way.entries[place]
-            if entry.queue != but:
-                places[place] = self._turns_needed(way, place, found, around)
-        return _taken(way, places)
+    def _needed(self, way: Way, found: list[Touch], around: Around, own: str | None = None) -> Counts:
+        """How many signals of each queue are to be taken before something is touched, by the queue `own` or by the
+        thread."""
+        there = self.under_way(way, found, around, own)
+        return _taken(way, {place: self._turns_needed(way, place, found, around) for place, _ in there})
 
     def _turns_needed(self, way: Way, place: int, found: list[Touch], around: Around) -> IntExpr:
         """How many turns of an operation are to be done before something is touched: the fewest behind which nothing of

@@ -114,10 +114,16 @@ class Follower(ABC):
         same = frozenset(symbol for symbol in fixed if self._depths.get(symbol, 0) <= depth)
         return any(overlap(touch, now, same) and not is_apart(touch, now, same, around.known) for now in found)
 
-    def under_way(self, way: Way, found: list[Touch], around: Around) -> Iterator[tuple[int, Touch]]:
-        """The entries that collide with what is touched, by place, and what of them does."""
+    def under_way(
+        self, way: Way, found: list[Touch], around: Around, own: str | None = None
+    ) -> Iterator[tuple[int, Touch]]:
+        """The entries that collide with what is touched, by place, and what of them does. Where the queue `own` touches
+        it and keeps an order, what that has before does not."""
+        but = own if own is not None and self.hierarchy.queue(own).ordered else None
         now = [replace(touch, facts=(*touch.facts, *way.facts)) for touch in found]
         for place, entry in enumerate(way.entries):
+            if entry.queue == but:
+                continue
             for touch in entry.left(around.loops):
                 if self.collides(touch, now, around):
                     yield place, touch

@@ -115,12 +115,9 @@ class _Checker(Follower):
         self._report("queue-race", message, statement)
 
     def issuing(self, issue: Issue | For, entry: Entry, ways: Ways, around: Around) -> Ways:
-        ordered = self.hierarchy.queue(entry.queue).ordered
         for way in ways:
-            for place, touch in self.under_way(way, list(entry.touches), around):
-                other = way.entries[place]
-                if not ordered or other.queue != entry.queue:
-                    self._report_race(touch, other, issue)
+            for place, touch in self.under_way(way, list(entry.touches), around, entry.queue):
+                self._report_race(touch, way.entries[place], issue)
         return tuple(way.issuing(entry) for way in ways)
 
     def awaiting(self, statement: Stmt, name: str, count: IntExpr, ways: Ways, around: Around) -> Ways:
