@@ -51,6 +51,8 @@ from relay.ops.reduction.variance import VarianceAttributes
 from relay.ops.sorting.dyn_topk import DynTopKAttributes
 from relay.ops.sorting.search import SearchSortedAttributes
 from relay.ops.sorting.unique import UniqueAttributes
+from relay.ops.vision.affine_grid import AffineGridAttributes
+from relay.ops.vision.grid_sample import GridSampleAttributes
 from tests.ops.case import BadCase
 
 WINOGRAD = "nn.contrib_conv2d_winograd_without_weight_transform"
@@ -243,6 +245,16 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("argwhere", (t(),), NoAttributes()),
         BadCase("unique", (t(2, 3),), UniqueAttributes()),
         BadCase("reinterpret", (t(2, 3),), CastAttributes(DType.INT64)),
+        BadCase("image.grid_sample", (t(2, 3, 5, 6), t(2, 3, 4, 4)), GridSampleAttributes()),
+        BadCase("image.grid_sample", (t(2, 3, 5, 6), t(3, 2, 4, 4)), GridSampleAttributes()),
+        BadCase("image.grid_sample", (t(2, 3, 5, 6), i(2, 2, 4, 4)), GridSampleAttributes()),
+        BadCase("image.grid_sample", (t(2, 3, 5), t(2, 2, 4, 4)), GridSampleAttributes()),
+        BadCase("image.grid_sample", (t(2, 3, 0, 6), t(2, 2, 4, 4)), GridSampleAttributes()),
+        BadCase("image.grid_sample", (t(2, 3, 5, 6), t(2, 2, 4, 4)), GridSampleAttributes("linear")),
+        BadCase("image.grid_sample", (t(2, 3, 5, 6), t(2, 2, 4, 4)), GridSampleAttributes(padding_mode="wrap")),
+        BadCase("image.affine_grid", (t(2, 2, 4),), AffineGridAttributes((3, 4))),
+        BadCase("image.affine_grid", (t(2, 3, 3),), AffineGridAttributes((3, 4))),
+        BadCase("image.affine_grid", (t(2, 1, 2),), AffineGridAttributes(())),
         BadCase("vision.all_class_non_max_suppression", (t(1, 6, 4), t(1, 2, 5), i(), t(), t())),
         BadCase("dyn.transpose", (t(2, 3), i(3))),
         BadCase("dyn.nn.pad", (t(2, 3), i(3, 2), t()), DynPadAttributes()),

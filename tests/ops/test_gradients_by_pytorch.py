@@ -38,7 +38,30 @@ def _interpolated(mode: str, **others: Any) -> Callable[..., Any]:
     return lambda x: torch.nn.functional.interpolate(x, (8, 4), mode=mode, **others)
 
 
+def _read(method: str, padding: str, aligned: bool) -> Pair:
+    """By the image and by the places."""
+    return (
+        lambda x, g: relay.image.grid_sample(x, g, method, "NCHW", padding, aligned),
+        lambda x, g: torch.nn.functional.grid_sample(x, g.movedim(1, -1), method, padding, aligned),
+        (IMAGE, GENERATOR.uniform(-1.6, 1.6, (2, 2, 4, 5))),
+    )
+
+
 PAIRS: dict[str, Pair] = {
+    **{
+        f"an image read at places, {method}, {padding}, {aligned}": _read(method, padding, aligned)
+        for method in ("nearest", "bilinear", "bicubic")
+        for padding in ("zeros", "border", "reflection")
+        for aligned in (False, True)
+    },
+    "a volume read at places": (
+        lambda x, g: relay.image.grid_sample(x, g, "bilinear", "NCDHW"),
+        lambda x, g: torch.nn.functional.grid_sample(x, g.movedim(1, -1), align_corners=True),
+        (GENERATOR.standard_normal((2, 2, 3, 4, 5)), GENERATOR.uniform(-1.2, 1.2, (2, 3, 2, 3, 2)))),
+    "places that a map moves": (
+        lambda x: relay.image.affine_grid(x, (4, 5), False),
+        lambda x: torch.nn.functional.affine_grid(x, [3, 1, 4, 5], False).movedim(-1, 1),
+        (GENERATOR.standard_normal((3, 2, 3)),)),
     "running products with zeros": (
         lambda x: relay.cumprod(x, 1), lambda x: x.cumprod(1), (WITH_ZEROS,)),
     "running products of nothing": (lambda x: relay.cumprod(x, 0), lambda x: x.cumprod(0), (np.zeros((0, 3)),)),

@@ -53,6 +53,8 @@ from relay.ops.reduction.variance import VARIANCES
 from relay.ops.sorting.search import SEARCHES
 from relay.ops.sorting.sort import SORTS
 from relay.ops.sorting.unique import DISTINCT
+from relay.ops.vision.affine_grid import AFFINE_GRIDS
+from relay.ops.vision.grid_sample import GRID_SAMPLES
 from relay.ops.vision.nms import SUPPRESSIONS
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
@@ -63,7 +65,8 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         SOFTMAXES, REDUCTIONS, VARIANCES, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS,
         SLICES, REPETITIONS, INDEXING, INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH,
         LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC, ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM,
-        UPDATES, SCATTERS, COORDINATES, SEQUENCES, SEARCHES, TRIANGLES, SUPPRESSIONS,
+        UPDATES, SCATTERS, COORDINATES, SEQUENCES, SEARCHES, TRIANGLES, SUPPRESSIONS, GRID_SAMPLES,
+        AFFINE_GRIDS,
     )
     for record in family
 })  # fmt: skip

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from relay.arith.expr import maximum
 from relay.base.frozen import frozen
+from relay.ops.framework.interpolation import cubic_weights
 
 METHODS = ("nearest_neighbor", "linear", "cubic")
 COORDINATES = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners")
@@ -69,18 +70,6 @@ class Sampling:
 
 def _at_least_one(value: Any) -> Any:
     return max(value, 1) if isinstance(value, int) else maximum(value, 1)
-
-
-def cubic_weights(t: Any, alpha: float, one: Any) -> tuple[Any, ...]:
-    """Keys' cubic convolution (1981, equation 15 with a = alpha): weights of the places -1, 0, 1, 2 at distance `t`."""
-
-    def near(d: Any) -> Any:
-        return ((alpha + 2) * d - (alpha + 3)) * d * d + one
-
-    def far(d: Any) -> Any:
-        return ((d * alpha - 5 * alpha) * d + 8 * alpha) * d - 4 * alpha
-
-    return far(t + one), near(t), near(one - t), far(one - t + one)
 
 
 Taps: TypeAlias = tuple[tuple[Any, Any], ...]

@@ -11,6 +11,7 @@ from functools import reduce as folded
 
 import numpy as np
 
+from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.frontend.shared.formulas.rounding import round_to_even
@@ -37,6 +38,8 @@ from relay.ops.manipulation.combine import stack
 from relay.ops.manipulation.shape import expand_dims
 from relay.ops.manipulation.transpose import transpose
 from relay.ops.reduction import reduce
+from relay.ops.vision.affine_grid import affine_grid
+from relay.ops.vision.grid_sample import grid_sample
 
 
 @frozen(eq=False)
@@ -55,13 +58,17 @@ def extent_of(value: Value, axis: int, dtype: DType) -> Expr:
     return cast(take(shape_of_value(value), const(axis, LONG), axis=0), dtype)
 
 
-def from_unit(place: Expr, extent: Expr, dtype: DType, *, align_corners: bool) -> Expr:
-    """A place from -1 to 1 as one from 0 to the last element: -1 and 1 are the middles of the outer elements
-    (`align_corners`), or their outer edges."""
-    one, half = const(1, dtype), const(0.5, dtype)
-    if align_corners:
-        return multiply(multiply(add(place, one), half), subtract(extent, one))
-    return multiply(subtract(multiply(add(place, one), extent), one), half)
+def sampled_by_grid(data: Value, grid: Expr, method: str, padding: str, *, align_corners: bool) -> Expr:
+    """x[batch, channels, e0, ..] at the places that grid[batch, .., axes] names, from -1 to 1."""
+    places = transpose(grid, (0, data.rank - 1, *range(1, data.rank - 1)))
+    layout = {3: "NCW", 4: "NCHW", 5: "NCDHW"}[data.rank]
+    return grid_sample(data.expr, places, method, layout, padding, align_corners)
+
+
+def unit_grid(theta: Expr, extents: Sequence[IntExpr], *, align_corners: bool) -> Expr:
+    """theta[batch, axes, axes + 1] → grid[batch, .., axes]: places of an image as theta moves them."""
+    rank = len(extents)
+    return transpose(affine_grid(theta, extents, align_corners), (0, *range(2, rank + 2), 1))
 
 
 def sampled(data: Value, places: Sequence[Expr], how: Sampling, padding: str, *, align_corners: bool) -> Expr:

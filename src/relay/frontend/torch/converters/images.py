@@ -5,59 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.places.computed_axes import LONG, numbers
+from relay.frontend.shared.places.computed_axes import numbers
 from relay.frontend.shared.places.folding import put_together
-from relay.frontend.shared.places.resampling import Sampling, steps
-from relay.frontend.shared.places.sampling import extent_of, from_unit, sampled, unit_places
+from relay.frontend.shared.places.sampling import sampled_by_grid, unit_grid
 from relay.frontend.shared.places.window_places import Windows, places_of_maxima
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.node import Converter, TorchNode, converters
-from relay.ir.expr import Expr, const
+from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.creation.create import zeros
-from relay.ops.elementwise.convert import cast
-from relay.ops.elementwise.elementwise_binary import add, multiply
 from relay.ops.framework.dimensions import product
 from relay.ops.indexing.check_indices import check_indices
-from relay.ops.indexing.index import take
 from relay.ops.indexing.scatter import scatter_elements
-from relay.ops.manipulation.shape import expand_dims, reshape
+from relay.ops.manipulation.shape import reshape
+from relay.ops.vision.taps import PADDINGS
 
-_METHODS = ("linear", "nearest", "cubic")
-_PADDINGS = ("zeros", "border", "reflection")
-"""By the numbers that PyTorch gives them."""
+_METHODS = ("bilinear", "nearest", "bicubic")
+"""By the numbers that PyTorch gives them, as it does to `PADDINGS`."""
 
 
 def _grid_sampler(node: TorchNode) -> Result:
     """grid[batch, .., axes] names places from the last axis to the first."""
     data, grid = node.value(0), node.value(1)
-    method, padding = _METHODS[node.int("interpolation_mode")], _PADDINGS[node.int("padding_mode")]
-    spatial, aligned = data.rank - 2, node.flag("align_corners")
-    places = [
-        from_unit(
-            take(grid.expr, const(spatial - 1 - axis, LONG), axis=grid.rank - 1),
-            extent_of(data, axis + 2, data.dtype), data.dtype, align_corners=aligned,
-        )
-        for axis in range(spatial)
-    ]  # fmt: skip
-    return sampled(data, places, Sampling(method), padding, align_corners=aligned)
+    method, padding = _METHODS[node.int("interpolation_mode")], PADDINGS[node.int("padding_mode")]
+    return sampled_by_grid(data, grid.expr, method, padding, align_corners=node.flag("align_corners"))
 
 
 def _affine_grid(node: TorchNode) -> Result:
     """theta[batch, axes, axes + 1] × size → grid[batch, .., axes]"""
-    theta, size = node.value(0), node.ints("size")
-    spatial, dtype = len(size) - 2, theta.dtype
-
-    def column(at: int) -> Expr:
-        part = take(theta.expr, const(at, LONG), axis=2)
-        return reshape(part, (theta.shape[0], *(1,) * spatial, spatial), allowzero=True)
-
-    total = column(spatial)
-    for axis, extent in enumerate(size[2:]):
-        line = unit_places(const(extent, dtype), cast(steps(extent), dtype), dtype,
-                           align_corners=node.flag("align_corners"))  # fmt: skip
-        total = add(total, multiply(column(spatial - 1 - axis), expand_dims(line, 1, spatial - axis)))
-    return total
+    size = node.extents_of("size")
+    return unit_grid(node.expr(0), size[2:], align_corners=node.flag("align_corners"))
 
 
 def places_of_pool(node: TorchNode, pooled: Expr, window: Mapping[str, tuple[int, ...]]) -> Expr:

@@ -23,12 +23,13 @@ from relay.targets.cpu.schedules.plain import PLAIN
 from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.schedules.reduction import REDUCTION
 from relay.targets.cpu.schedules.rows import REPEATED_ROW, ROWS
+from relay.targets.cpu.schedules.sampling import SAMPLING
 from relay.targets.cpu.target import CpuTarget
 from relay.te.schedule.choice import Choice, Variant
 from relay.te.schedule.space import RULE
 from relay.te.schedule.step import Step
 
-OF_OPERATORS: tuple[Family[Any, Any], ...] = (PLAIN, ATTENTION, WINOGRAD)
+OF_OPERATORS: tuple[Family[Any, Any], ...] = (PLAIN, ATTENTION, WINOGRAD, SAMPLING)
 """Families of one operator each, whose stages they know by name."""
 
 OF_REDUCTIONS: tuple[Family[Any, Any], ...] = (

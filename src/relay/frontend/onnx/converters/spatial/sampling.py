@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relay.frontend.onnx.converters.shaping.computed import is_computed
 from relay.frontend.onnx.converters.spatial.windows import read_window
 from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.shared.formulas.normalizing import as_dtype
@@ -9,7 +10,14 @@ from relay.frontend.shared.formulas.triangles import positions
 from relay.frontend.shared.node import Result, converter
 from relay.frontend.shared.places.computed_axes import LONG, entries
 from relay.frontend.shared.places.resampling import Sampling, steps
-from relay.frontend.shared.places.sampling import extent_of, from_unit, sampled, taps_around, unit_places
+from relay.frontend.shared.places.sampling import (
+    extent_of,
+    sampled,
+    sampled_by_grid,
+    taps_around,
+    unit_grid,
+    unit_places,
+)
 from relay.frontend.shared.places.told import with_extents
 from relay.frontend.shared.value import Value
 from relay.ir.expr import Expr, const
@@ -27,8 +35,11 @@ from relay.ops.manipulation.tile import broadcast_to
 from relay.ops.manipulation.transpose import transpose
 from relay.ops.nn.matmul import batch_matmul
 from relay.ops.reduction import reduce
+from relay.ops.vision.taps import PADDINGS
 
-_METHODS = {"nearest": "nearest", "bilinear": "linear", "linear": "linear", "bicubic": "cubic", "cubic": "cubic"}
+_METHODS = {
+    "nearest": "nearest", "bilinear": "bilinear", "linear": "bilinear", "bicubic": "bicubic", "cubic": "bicubic",
+}  # fmt: skip
 
 
 def _grid_sample(node: OnnxNode) -> Result:
@@ -36,20 +47,12 @@ def _grid_sample(node: OnnxNode) -> Result:
     data, grid = node.value(0), node.value(1)
     method, padding = _METHODS.get(node.text("mode")), node.text("padding_mode")
     spatial = data.rank - 2
-    if method is None or padding not in ("zeros", "border", "reflection"):
+    if method is None or padding not in PADDINGS:
         node.unsupported(f"with mode {node.text('mode')!r} and padding_mode {padding!r}")
-    if spatial < 1 or grid.rank != data.rank or not data.dtype.is_float:
+    if not 1 <= spatial <= 3 or grid.rank != data.rank or not data.dtype.is_float:
         node.unsupported(f"of {data.type} and {grid.type}")
-    aligned = bool(node.int("align_corners"))
     places = as_dtype(with_extents(node, grid, {grid.rank - 1: spatial}), data.dtype)
-    named = [
-        from_unit(
-            take(places, const(spatial - 1 - axis, LONG), axis=grid.rank - 1),
-            extent_of(data, axis + 2, data.dtype), data.dtype, align_corners=aligned,
-        )
-        for axis in range(spatial)
-    ]  # fmt: skip
-    return sampled(data, named, Sampling(method), padding, align_corners=aligned)
+    return sampled_by_grid(data, places, method, padding, align_corners=bool(node.int("align_corners")))
 
 
 def _affine_grid(node: OnnxNode) -> Result:
@@ -59,6 +62,13 @@ def _affine_grid(node: OnnxNode) -> Result:
     spatial = count - 2
     if theta.rank != 3 or theta.shape[1:] != (spatial, spatial + 1):
         node.unsupported(f"with {theta.type} for {count} sizes")
+    if not is_computed(node, 1):
+        return unit_grid(theta.expr, node.extents(1, "a size")[2:], align_corners=aligned)
+    return _grid_of_computed_size(theta, size, spatial, align_corners=aligned)
+
+
+def _grid_of_computed_size(theta: Value, size: Expr, spatial: int, *, align_corners: bool) -> Expr:
+    """The same where only the run knows the extents of the grid."""
     dtype = theta.dtype
 
     def column(at: int) -> Expr:
@@ -68,10 +78,7 @@ def _affine_grid(node: OnnxNode) -> Result:
     total = column(spatial)
     for axis in range(spatial):
         extent = take(size, const(2 + axis, LONG), axis=0)
-        known = node.value(1).known
-        exact = known.ravel().tolist()[2 + axis] if known is not None else None
-        places = cast(steps(exact if isinstance(exact, int) else extent), dtype)
-        line = unit_places(cast(extent, dtype), places, dtype, align_corners=aligned)
+        line = unit_places(cast(extent, dtype), cast(steps(extent), dtype), dtype, align_corners=align_corners)
         line = expand_dims(line, 1, spatial - axis)  # [e, 1, ..]: its axis among those of the grid
         total = add(total, multiply(column(spatial - 1 - axis), line))
     return total
