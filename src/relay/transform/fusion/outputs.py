@@ -46,8 +46,9 @@ class _Joining:
         self.limits = limits
         self.nodes: dict[Expr, Node] = {node.call: node for node in graph.nodes}
         self.agree: dict[tuple[Group, Group], bool] = {}
-        """Whether a group and one that reads it may be joined, wherever they are evaluated: several values of one may
-        be read by the other."""
+        """Whether a group and one that reads it may be joined, wherever they are evaluated."""
+        self.tried: set[tuple[Group, Group]] = set()
+        """What was asked since a join last moved a group: several values of one may be read by the other."""
 
     def join_with_reader(self, node: Node, user: Node) -> None:
         """A group with one that reads its output elementwise."""
@@ -55,6 +56,9 @@ class _Joining:
         if group is reader or node not in group.outputs:
             return
         pair = (group, reader)
+        if pair in self.tried:
+            return
+        self.tried.add(pair)
         if pair not in self.agree:
             self.agree[pair] = self._fit(group, reader) and self._is_read_in_place(group, reader)
         if self.agree[pair]:
@@ -134,6 +138,7 @@ class _Joining:
         joined = Group(members, outputs, max(group.kind, other.kind), position)
         for member in members:
             member.group = joined
+        self.tried.clear()
 
     def _uses(self, node: Node) -> list[Expr]:
         """What reads a value; an argument that is a tuple stands for the calls that take it."""

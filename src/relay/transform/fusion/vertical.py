@@ -97,6 +97,8 @@ def injective_with_reduction(node: Node, limits: FusionLimits) -> None:
 
 
 def _is_computed_once(members: list[Node], result: Node) -> bool:
+    if not any(each.formula.across or each.formula.elsewhere for each in members):
+        return not _is_heavy_fed(members)
     if _is_heavy_fed(members) or gathers(members) or regroups_what_is_turned(members):
         return False
     return repeated(members, result) <= FREE_OPERATIONS
