@@ -73,7 +73,7 @@ def derivative(module: IRModule, transformation: Operator, places: Sequence[int]
         return value_and_tangent(module, places)
     if transformation is LINEARIZE:
         return value_and_linear_map(module, places)
-    made = value_and_cotangents(module, places, given=transformation is VJP)
+    made = differentiated(_prepared(module), MAIN, places, given=transformation is VJP)
     main = _shaped(made[MAIN], alone, with_value=transformation is not GRAD)
     return infer_type(made.with_function(MAIN, main))
 
