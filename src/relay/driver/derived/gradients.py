@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, TypeAlias, Union, overload
 
 from relay.base.arguments import Kind, expect
+from relay.base.collector import collection_paused
 from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.driver.build import build
@@ -281,7 +282,12 @@ def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> Deriva
 
 def _derivative(module: IRModule, transformation: Operator, wrt: Wrt) -> IRModule:
     """A derivative of the `@main` of a module."""
-    applied = with_derivatives(infer_type(module))
+    with collection_paused():
+        return _derivative_of_typed(infer_type(module), transformation, wrt)
+
+
+def _derivative_of_typed(module: IRModule, transformation: Operator, wrt: Wrt) -> IRModule:
+    applied = with_derivatives(module)
     if transformation is CHECKPOINT:
         return checkpointed(applied, GlobalVar("checkpointed"))
     names = [each.name_hint for each in applied["main"].params]
