@@ -204,3 +204,63 @@ def test_optimized_gradients_are_first_order(name, program, wrt):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
     assert text == file.read_text(encoding="utf-8")
+
+
+# --------------------------------------------------------------------------------------------------------- other forms
+
+ROSES = (
+    LIST
+    + """
+    type Rose { Rose(Tensor[(1, 3), float64], List[Rose]) }
+    def @of(%t: Rose, %w: Tensor[(3, 3), float64], %s: Tensor[(1, 3), float64])
+        -> (Tensor[(1, 3), float64], Tensor[(1, 3), float64]) {
+      match (%t) {
+        Rose(%x, %children) => {
+          let %mine = tanh(nn.dense(%s, %w) + %x);
+          let %loop = fn (%rest: List[Rose], %h: Tensor[(1, 3), float64], %c: Tensor[(1, 3), float64]) {
+            match (%rest) {
+              Cons(%child, %more) => {
+                let %below = @of(%child, %w, %mine * 0.5f64);
+                %loop(%more, %h + %below.0, %c + sigmoid(nn.dense(%below.0, %w) + %x) * %below.1)
+              },
+              Nil => (%h, %c)
+            }
+          };
+          let %sums = %loop(%children, %mine, zeros(shape=[1, 3], dtype="float64"));
+          (tanh(nn.dense(%sums.0, %w)), sin(%sums.1 + %x))
+        }
+      }
+    }
+    def @main(%x: Tensor[(1, 3), float64], %w: Tensor[(3, 3), float64], %s: Tensor[(1, 3), float64]) {
+      let %none = Rose(%x, Nil);
+      let %two = Rose(cos(%x), Cons(%none, Cons(Rose(exp(%x), Nil), Nil)));
+      let %found = @of(Rose(sin(%x), Cons(%two, Cons(%none, Cons(%two, Nil)))), %w, %s);
+      sum(%found.0 * %found.1 + %found.0)
+    }"""
+)
+EACH_OTHER = """
+    type Tree { Leaf(Tensor[(1, 3), float64]), Node(Tree, Tree) }
+    def @even(%t: Tree, %w: Tensor[(3, 3), float64], %s: Tensor[(1, 3), float64]) -> Tensor[(1, 3), float64] {
+      match (%t) {
+        Leaf(%x) => tanh(%x * %s),
+        Node(%l, %r) => nn.dense(@odd(%l, %w, sin(%s)) * @even(%r, %w, %s * 2f64), %w)
+      }
+    }
+    def @odd(%t: Tree, %w: Tensor[(3, 3), float64], %s: Tensor[(1, 3), float64]) -> Tensor[(1, 3), float64] {
+      match (%t) {
+        Leaf(%x) => sin(%x),
+        Node(%l, %r) => tanh(@even(%l, %w, %s) - nn.dense(@even(%r, %w, cos(%s)), %w))
+      }
+    }
+    def @main(%x: Tensor[(1, 3), float64], %w: Tensor[(3, 3), float64], %s: Tensor[(1, 3), float64]) {
+      let %t = Node(Node(Leaf(%x), Node(Leaf(exp(%x)), Leaf(%x))), Node(Leaf(%x), Leaf(sin(%x))));
+      sum(@even(%t, %w, %s))
+    }"""
+
+
+@pytest.mark.parametrize("source", [ROSES, EACH_OTHER], ids=["lists of parts", "functions that call each other"])
+def test_gradients_of_other_forms_are_those_by_differences(source):
+    random = np.random.default_rng(5)
+    with BY_LEVELS:
+        assert "_up_pullback(" in str(relay.value_and_grad(parsed(source)))
+        check_gradient(parsed(source), normal(random, 1, 3), normal(random, 3, 3), normal(random, 1, 3))

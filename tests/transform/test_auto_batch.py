@@ -287,9 +287,17 @@ REFUSED = {
     + "def @f(%t: Tree) -> Tree { match (%t) { Node(%l, %r) => Node(@f(%r), @f(%l)), Leaf(_) => %t } }",
     "calls itself on something else than a field of what it matched": TREE
     + "def @f(%t: Tree) -> float32 { match (%t) { Node(%l, %r) => @f(Node(%r, %l)), Leaf(%x) => %x } }",
-    "calls itself with another %k than it was given": TREE
-    + "def @f(%t: Tree, %k: float32) -> float32 { match (%t) { Node(%l, %r) => @f(%l, %k * 2f) + @f(%r, %k), "
+    "hands on to one call what depends on the result of another": TREE
+    + "def @f(%t: Tree, %k: float32) -> float32 { match (%t) { Node(%l, %r) => @f(%r, @f(%l, %k)), "
     "Leaf(%x) => %x * %k } }",
+    "calls itself with another %k than it was given, of type Tree": TREE
+    + "def @f(%t: Tree, %k: Tree) -> float32 { match (%t) { Node(%l, %r) => @f(%l, %r) + @f(%r, %k), "
+    "Leaf(%x) => %x } }",
+    "goes over a list otherwise than by adding up what it calls itself for": LIST
+    + "type Rose { Rose(float32, List[Rose]) }\n"
+    "def @f(%t: Rose) -> float32 { match (%t) { Rose(%x, %ts) => { "
+    "let %loop = fn (%rest: List[Rose], %last: float32) -> float32 { match (%rest) { "
+    "Cons(%c, %more) => %loop(%more, @f(%c) * %last + 1f), Nil => %last } }; %loop(%ts, %x) } } }",
     "chooses by a value inside a clause": TREE
     + "def @f(%t: Tree) -> float32 { match (%t) { Node(%l, %r) => if (@f(%l) < 0f) { @f(%r) } else { 1f }, "
     "Leaf(%x) => %x } }",
@@ -326,14 +334,17 @@ def test_refusals(reason: str) -> None:
     assert AutoBatch(program) is program
 
 
-def test_mutual_recursion_is_refused() -> None:
+def test_what_is_said_of_functions_that_call_each_other() -> None:
     program = module(
         TREE + "def @f(%t: Tree) -> float32 { match (%t) { Node(%l, %r) => @g(%l) + @g(%r), Leaf(%x) => %x } }\n"
         "def @g(%t: Tree) -> float32 { @f(%t) }"
     )
-    found = batching(program)[GlobalVar("f")]
-    assert isinstance(found, Refusal)
-    assert found.reason == "is recursive through other functions"
+    reasons = {name.name_hint: found.reason for name, found in batching(program).items() if isinstance(found, Refusal)}
+    assert reasons == {
+        "f": "is recursive through @g, which does not begin with a match of a parameter",
+        "g": "does not begin with a match of a parameter",
+    }
+    assert AutoBatch(program) is program
 
 
 def test_lists_alone_are_left_as_they_are() -> None:

@@ -20,7 +20,7 @@ from relay.runtime.values.values import DataValue
 from relay.testing.programs import tree_lstm
 from relay.transform.batching import generate
 from relay.transform.batching.auto_batch import batching
-from relay.transform.batching.costs import KERNELS_OF_RESULT, KERNELS_OF_START, Costs, costs_of
+from relay.transform.batching.costs import KERNELS_OF_RESULT, KERNELS_OF_START, ClauseCosts, Costs, costs_of
 from relay.transform.batching.recursion import Recursion
 from relay.transform.framework.context import LayoutPreferences, PassContext, Rates
 from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
@@ -240,7 +240,8 @@ def costs(hidden: int, given: bool, rates: Rates = RATES) -> Costs:
 def test_wider_matrices_gain_more_than_a_level_costs() -> None:
     """Levels of two instances pay from some width on, and then always."""
     pays = [
-        sum(found.gains) * 2 > found.level for found in (costs(hidden, given=False) for hidden in (8, 32, 128, 512))
+        sum(each.gain for each in found.clauses) * 2 > found.level
+        for found in (costs(hidden, given=False) for hidden in (8, 32, 128, 512))
     ]
     assert pays == sorted(pays)
     assert not pays[0]
@@ -249,7 +250,7 @@ def test_wider_matrices_gain_more_than_a_level_costs() -> None:
 
 def pays(found: Costs, leaves: int, levels: int, trees: int = 1) -> bool:
     """Whether levels pay for a list of trees with so many leaves together."""
-    gains = leaves * found.gains[0] + (leaves - trees) * found.gains[1]
+    gains = leaves * found.clauses[0].gain + (leaves - trees) * found.clauses[1].gain
     return gains > trees * found.listed + levels * found.level + found.start
 
 
@@ -265,7 +266,7 @@ def test_narrow_trees_of_few_levels_do_not_pay() -> None:
 def test_what_gains_less_than_the_leaves_of_it_lose_is_left_as_it_is() -> None:
     """A node of two calls comes with a leaf, however many there are."""
     found = costs(16, given=False)
-    assert found.gains[1] > 0
+    assert found.clauses[1].gain > 0
     assert not found.may_pay
     assert found.may_pay == pays(found, leaves=10**6, levels=20)
 
@@ -285,14 +286,15 @@ def test_a_given_matrix_is_packed_at_the_start() -> None:
     matrix_bytes = 4 * (768 * 256 + 1280 * 512)
     assert given.start - constant.start == pytest.approx(matrix_bytes / RATES.copied_bytes, abs=1)
     assert given.level == constant.level
-    assert all(more > less for more, less in zip(given.gains, constant.gains, strict=True))  # sums along rows
+    # sums along rows
+    assert all(more.gain > less.gain for more, less in zip(given.clauses, constant.clauses, strict=True))
 
 
 def test_slow_calls_cost_levels_and_slow_memory_costs_instances() -> None:
     usual = costs(256, given=False)
     slow_calls = costs(256, given=False, rates=CALLS_COST_MUCH)
-    assert slow_calls.level - usual.level > slow_calls.gains[1] - usual.gains[1]
-    assert costs(256, given=False, rates=replace(RATES, far_products=3.0)).gains[1] > usual.gains[1]
+    assert slow_calls.level - usual.level > slow_calls.clauses[1].gain - usual.clauses[1].gain
+    assert costs(256, given=False, rates=replace(RATES, far_products=3.0)).clauses[1].gain > usual.clauses[1].gain
 
 
 # --------------------------------------------------------------------------------------------------- generated programs
@@ -304,8 +306,9 @@ def test_generated_recursions_keep_their_meaning_whatever_is_chosen(gain: int, l
     chosen = 0
 
     def estimate(recursion: Recursion, _: Rates) -> Costs:
-        calls = tuple(len(clause.calls) for clause in recursion.clauses)
-        return Costs((gain,) * len(calls), calls, level, start=100, listed=0)
+        forms = [clause for _, clause in recursion.clauses]
+        costs = (ClauseCosts(gain, (0,) * len(form.branches), len(form.branches)) for form in forms)
+        return Costs(tuple(costs), level, start=100, listed=0)
 
     @settings(
         max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck),

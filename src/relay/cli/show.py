@@ -128,7 +128,7 @@ def _taken_together(name: GlobalVar, found: Recursion | ListLoop | Refusal) -> s
             f"@{name.name_hint} has its calls of @{found.callee.name_hint} made together, before it goes over the list"
         )
     where = "" if found.branches else ", where it is mapped over a list"
-    return f"@{found.name.name_hint} runs level by level{where}"
+    return f"@{name.name_hint} runs level by level{where}"
 
 
 def _placement(kernel: Kernel) -> str:

@@ -46,12 +46,13 @@ from __future__ import annotations
 
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
+from relay.ir.traversal import body_nodes
 from relay.transform.batching.definitions import Definitions
 from relay.transform.batching.generate import Batches, define_batches
 from relay.transform.batching.list_loops import ListLoop, loops_over_lists, with_calls_before
-from relay.transform.batching.recursion import Recursion, recursions
+from relay.transform.batching.recursion import Member, Recursion, of_member, recursions
 from relay.transform.batching.rows import Refusal
-from relay.transform.batching.sites import mapped, with_batches, with_single_root
+from relay.transform.batching.sites import define_alone, mapped, with_batches, with_single_root
 from relay.transform.framework.context import Rates
 
 
@@ -60,22 +61,35 @@ def batched(module: IRModule, blocks: tuple[int, ...], rates: Rates | None) -> I
     packed; none for matrices as they are. `rates`: those of the machine, for the choice."""
     definitions = Definitions.of(module)
     made: dict[GlobalVar, Batches] = {}
-    wanted = mapped(module) | {loop.callee for _, loop in loops_over_lists(module) if isinstance(loop, ListLoop)}
-    for recursion in recursions(module):
-        if isinstance(recursion, Refusal) or not (recursion.branches or recursion.name in wanted):
+    over_lists = mapped(module) | {loop.callee for _, loop in loops_over_lists(module) if isinstance(loop, ListLoop)}
+    for recursion in _found_in(module):
+        if not (recursion.branches or over_lists.intersection(member.name for member in recursion.members)):
             continue
-        batches = define_batches(recursion, definitions, blocks, rates)
+        batches = define_batches(recursion, _called_outside(recursion, module), definitions, blocks, rates)
         if isinstance(batches, Refusal):
             continue
-        made[recursion.name] = batches
+        made.update((each.member.name, each) for each in batches)
         if recursion.branches:
-            definitions.functions[recursion.name] = with_single_root(batches, definitions)
+            alone = {} if rates is None else define_alone(recursion, definitions)
+            for each in batches:
+                definitions.functions[each.member.name] = with_single_root(each, alone)
     if not made:
         return module
     for name in module.functions:
         definitions.functions[name] = with_batches(name, definitions, made)
         definitions.functions[name] = with_calls_before(name, definitions, made)
     return definitions.module
+
+
+def _found_in(module: IRModule) -> tuple[Recursion, ...]:
+    return tuple(each for each in recursions(module) if isinstance(each, Recursion))
+
+
+def _called_outside(recursion: Recursion, module: IRModule) -> tuple[Member, ...]:
+    """The functions that others call than those of the recursion; all, if nobody calls any."""
+    others = [function for name, function in module.functions.items() if name not in recursion.component]
+    called = {node for function in others for node in body_nodes(function) if isinstance(node, GlobalVar)}
+    return tuple(each for each in recursion.members if each.name in called) or recursion.members
 
 
 def batching(module: IRModule) -> dict[GlobalVar, Recursion | ListLoop | Refusal]:
@@ -90,9 +104,10 @@ def batching(module: IRModule) -> dict[GlobalVar, Recursion | ListLoop | Refusal
     for recursion in recursions(module):
         if isinstance(recursion, Refusal):
             found[recursion.function] = recursion
-        else:
-            batches = define_batches(recursion, Definitions.of(module))
-            found[recursion.name] = batches if isinstance(batches, Refusal) else recursion
+            continue
+        batches = define_batches(recursion, recursion.members, Definitions.of(module))
+        for member in recursion.members:
+            found[member.name] = recursion if not isinstance(batches, Refusal) else of_member(member.name, batches)
     for name, loop in loops_over_lists(module):
         if not isinstance(found.get(loop.callee), Recursion) or isinstance(found.get(name), Recursion):
             continue

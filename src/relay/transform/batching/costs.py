@@ -19,13 +19,15 @@ sides, and left out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from relay.base.frozen import frozen
-from relay.ir.expr import Call, Constant, Expr, Op
+from relay.ir.expr import Call, Constant, Expr, Op, Var
 from relay.ir.known_types import known_tensor_type
-from relay.ir.traversal import post_order
 from relay.ir.types import TensorType
 from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.ops.nn.matmul import DenseAttributes, MatmulAttributes, size_of
+from relay.transform.batching.clause_form import ClauseForm
 from relay.transform.batching.recursion import Recursion
 from relay.transform.framework.context import Rates
 
@@ -34,72 +36,122 @@ WORTH_IT = 0.9
 
 KERNELS_OF_RESULT = 4
 """On a level, for the addresses of the results of one recursive call: they are stacked, and tell rows and sources."""
+KERNELS_OF_OWNERS = 4
+"""On a level, for who owns the elements of lists, and for adding them up."""
+KERNELS_OF_STATES = 3
+"""On a level, for states that are handed on: they are gathered, computed and joined."""
 KERNELS_OF_START = 16
 
 _CELLS_OF_INSTANCE = 3  # its place on a list, its address, the place of that
 _CELLS_OF_FIELD = 1
+_CELLS_OF_ELEMENT = 2  # its place on the joined list, its owner
 _CELLS_OF_LEVEL = 3
 _CELLS_OF_LISTED = 3  # its place on the reversed list, its result, the place of that
 _CELLS_IN_A_CALL = 0.5  # a cell, made and released, and its share of the kernels that stack; as a share of a call
 
 
 @frozen
-class Costs:
-    """The parts of the estimate, in nanoseconds: of each clause what an instance gains, of a level, of the start.
-    `calls`: how often a clause calls the function itself. `listed`: what a value of a list costs, whose result is
-    taken from the rows of all.
+class ClauseCosts:
+    """Of a clause: what an instance gains, in nanoseconds; of each of its branches what an element of its list does (0
+    where it is on one value); and on how many single values it calls."""
 
-    >>> Costs(gains=(-10, 40), calls=(0, 2), level=500, start=900, listed=100).may_pay
+    gain: int
+    elements: tuple[int, ...] = ()
+    calls: int = 0
+
+
+@frozen
+class Costs:
+    """The parts of the estimate, in nanoseconds: of each clause, of a level, of the start. `listed`: what a value of a
+    list costs, whose result is taken from the rows of all.
+
+    >>> Costs((ClauseCosts(-10), ClauseCosts(40, (0, 0), 2)), level=500, start=900, listed=100).may_pay
     True
-    >>> Costs(gains=(-50, 40), calls=(0, 2), level=500, start=900, listed=100).may_pay
+    >>> Costs((ClauseCosts(-50), ClauseCosts(40, (0, 0), 2)), level=500, start=900, listed=100).may_pay
     False
     """
 
-    gains: tuple[int, ...]
-    calls: tuple[int, ...]
+    clauses: tuple[ClauseCosts, ...]
     level: int
     start: int
     listed: int
 
     @property
     def may_pay(self) -> bool:
-        """Whether levels of many instances are worth it: with each instance of `n` calls come `n - 1` that end."""
-        pairs = tuple(zip(self.gains, self.calls, strict=True))
-        end = max((gain for gain, calls in pairs if not calls), default=0)
-        return end > 0 or any(gain + (calls - 1) * end > 0 for gain, calls in pairs if calls)
+        """Whether levels of many instances are worth it: with each instance of `n` calls come `n - 1` that end, and
+        nearly every one is an element if any is."""
+        end = max((each.gain for each in self.clauses if not each.elements), default=0)
+        return end > 0 or any(
+            each.gain + max(0, each.calls - 1) * end + max(each.elements) > 0 for each in self.clauses if each.elements
+        )
 
 
 def costs_of(recursion: Recursion, rates: Rates) -> Costs:
     """The estimate for a recursion on a machine."""
-    products = [_products(clause.body) for clause in recursion.clauses]
-    stored_bytes = sum(each.matrix_bytes for of_clause in products for each in of_clause)
+    forms = recursion.clauses
+    products = [_products(form.nodes) for _, form in forms]
+    stored_bytes = sum(each.matrix_bytes for of_clause in products for each in of_clause.values())
     streamed = rates.streamed_products if stored_bytes <= rates.near_bytes else rates.far_products
-    packed_bytes = sum(each.packed_bytes for of_clause in products for each in of_clause)
+    packed_bytes = sum(each.packed_bytes for of_clause in products for each in of_clause.values())
     copied = rates.copied_bytes if packed_bytes <= rates.cached_bytes else rates.far_copied_bytes
     kernel = rates.call_nanoseconds
     cell = _CELLS_IN_A_CALL * kernel
-    level, start, gains = _CELLS_OF_LEVEL * cell, KERNELS_OF_START * kernel + packed_bytes / copied, list[int]()
-    for clause, found in zip(recursion.clauses, products, strict=True):
-        tiled = sum(each.multiply_adds / rates.tiled_products for each in found)
-        rows_apart = sum(each.along_rows * rates.sum_nanoseconds for each in found)
-        reading = sum(max(0.0, each.elements / streamed - each.multiply_adds / rates.tiled_products) for each in found)
-        kernels = _kernels(clause.body)
-        if clause.calls:
-            level += reading + (kernels + KERNELS_OF_RESULT * len(clause.calls)) * kernel
+    level, start = _CELLS_OF_LEVEL * cell, KERNELS_OF_START * kernel + packed_bytes / copied
+    clauses: list[ClauseCosts] = []
+    for (member, form), found in zip(forms, products, strict=True):
+        apart = {element: _part(form, found, rates, streamed, element) for element in _elements(form)}
+        own = apart.pop(None)
+        reading = own.reading + sum(each.reading for each in apart.values())
+        kernels = own.kernels + sum(each.kernels for each in apart.values())
+        if member.on_levels(form):
+            results = KERNELS_OF_RESULT * len(form.branches) + KERNELS_OF_OWNERS * len(apart)
+            level += reading + (kernels + results) * kernel
+            level += KERNELS_OF_STATES * sum(bool(branch.states) for branch in form.branches) * kernel
         else:
             start += reading + kernels * kernel
-        batched = tiled + (_CELLS_OF_INSTANCE + _CELLS_OF_FIELD * len(clause.fields)) * cell
-        alone = tiled + reading + rows_apart + kernels * rates.repeated_call_nanoseconds
-        gains.append(round(WORTH_IT * alone - batched))
-    calls = tuple(len(clause.calls) for clause in recursion.clauses)
-    return Costs(tuple(gains), calls, round(level), round(start), round(kernel + _CELLS_OF_LISTED * cell))
+        cells = _CELLS_OF_INSTANCE + _CELLS_OF_FIELD * (len(form.fields) + len(member.states))
+        of_elements = tuple(
+            0 if branch.element is None else round(apart[branch.element].gain - _CELLS_OF_ELEMENT * cell)
+            for branch in form.branches
+        )
+        calls = sum(not branch.many for branch in form.branches)
+        clauses.append(ClauseCosts(round(own.gain - cells * cell), of_elements, calls))
+    return Costs(tuple(clauses), round(level), round(start), round(kernel + _CELLS_OF_LISTED * cell))
 
 
-def _kernels(body: Expr) -> int:
-    """How many kernels a clause is, about: what fuses with nothing in front of it starts one, and ends one."""
+@frozen
+class _Part:
+    """What a clause computes for each instance, or for each element: what the products gain, what reading matrices once
+    takes, and how many kernels there are."""
+
+    gain: float
+    reading: float
+    kernels: int
+
+
+def _elements(form: ClauseForm) -> list[Var | None]:
+    """None for the instance itself, and the elements of the lists that its branches are on."""
+    return list(dict.fromkeys([None, *(branch.element for branch in form.branches)]))
+
+
+def _part(
+    form: ClauseForm, products: Mapping[Expr, _Product], rates: Rates, streamed: float, element: Var | None
+) -> _Part:
+    nodes = [node for node in form.nodes if form.elements.get(node) is element]
+    found = [products[node] for node in nodes if node in products]
+    tiled = sum(each.multiply_adds / rates.tiled_products for each in found)
+    rows_apart = sum(each.along_rows * rates.sum_nanoseconds for each in found)
+    reading = sum(max(0.0, each.elements / streamed - each.multiply_adds / rates.tiled_products) for each in found)
+    kernels = _kernels(nodes)
+    alone = tiled + reading + rows_apart + kernels * rates.repeated_call_nanoseconds
+    return _Part(WORTH_IT * alone - tiled, reading, kernels)
+
+
+def _kernels(nodes: Sequence[Expr]) -> int:
+    """How many kernels these are, about: what fuses with nothing in front of it starts one, and ends one."""
     records = [
         node.op.operator
-        for node in post_order(body)
+        for node in nodes
         if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(node.op.operator, OperatorRecord)
     ]
     heavy = sum(record.fusion > FusionKind.INJECTIVE for record in records)
@@ -118,9 +170,9 @@ class _Product:
     packed_bytes: int
 
 
-def _products(body: Expr) -> list[_Product]:
-    """Those in the body of a clause."""
-    return [found for node in post_order(body) if isinstance(node, Call) and (found := _product(node)) is not None]
+def _products(nodes: Sequence[Expr]) -> dict[Expr, _Product]:
+    """Those among the nodes of a clause."""
+    return {node: found for node in nodes if isinstance(node, Call) and (found := _product(node)) is not None}
 
 
 def _product(call: Call) -> _Product | None:

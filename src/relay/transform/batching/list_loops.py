@@ -187,8 +187,8 @@ def with_calls_before(name: GlobalVar, definitions: Definitions, made: Mapping[G
         found = list_loop_of(own, function, lists) if isinstance(function, Function) else None
         if not isinstance(found, ListLoop) or found.callee not in made:
             return None
-        recursion = made[found.callee].recursion
-        on = found.call.args[recursion.function.params.index(recursion.subject)]
+        member = made[found.callee].member
+        on = found.call.args[member.function.params.index(member.subject)]
         return found if on is found.element else None
 
     def step(node: Expr) -> Expr:
@@ -258,9 +258,9 @@ def _args_over(loop: ListLoop, params: tuple[Var, ...], batches: Batches, defini
 
 def _over_results(loop: ListLoop, name: GlobalVar | Var, batches: Batches) -> Function:
     """The loop over the list of the results of its calls."""
-    results = batches.lists.of(batches.recursion.result)
+    results = batches.lists.of(batches.member.result)
     subject = Var(loop.subject.name_hint, results)
-    result, rest = Var("result", batches.recursion.result), Var(loop.rest.name_hint, results)
+    result, rest = Var("result", batches.member.result), Var(loop.rest.name_hint, results)
     instead: dict[Expr, Expr] = {loop.subject: subject, loop.rest: rest, loop.call: result, loop.name: name}
     # no part of the call is replaced, so that it is met as it was
     bodies = [rewrite(clause.rhs, lambda node: instead.get(node, node)) for clause in loop.match.clauses]

@@ -1,167 +1,242 @@
-"""Which functions recurse over a data type in a form whose calls can be taken by levels, and the parts of that form.
+"""Which functions recurse over data types in a form whose calls can be taken by levels, and the parts of that form.
 
-    def @f(%t: T, %w: …) -> R { match (%t) { C(%x, %left, %right) => body of %x, @f(%left, %w), @f(%right, %w), … } }
+    def @f(%t: T, %w, %s) -> R {
+      match (%t) {
+        C(%x, %left, %children) => body of %x, %s, @f(%left, %w, g(%x, %s)), and sums of @f(%c, %w, …) of %children } }
 
-One data value is taken apart (`subject`), each constructor by a clause of its own; calls of `f` inside are on fields of
-the clause, and hand on all other parameters as they are (`invariants`). So the calls of one clause depend on nothing
-but what is below them, and whether there are any depends on constructors alone, not on values of tensors.
+One data value is taken apart (`subject`), each constructor by a clause of its own; calls inside, of `f` or of functions
+that call it, are on fields of the clause or on all elements of a field that is a list (`sums`). What a call hands on as
+it is, is the same for all (`invariants`); the rest, which the clause computes of its fields and of what it was given
+itself, is a state of each instance (`states`). So the calls of one clause depend on nothing but what is above and what
+is below them, and whether there are any depends on constructors alone, not on values of tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from relay.analysis.call_graph import call_graph
 from relay.base.frozen import frozen
-from relay.ir.expr import (
-    Call,
-    Clause,
-    Constructor,
-    Expr,
-    Function,
-    GlobalVar,
-    Match,
-    PatternConstructor,
-    PatternVar,
-    PatternWildcard,
-    Var,
-)
+from relay.ir.expr import Function, GlobalVar, Match, Var
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType, Type
+from relay.transform.batching.clause_form import Branch, ClauseForm, ClauseReader
+from relay.transform.batching.definitions import Definitions, Lists
 from relay.transform.batching.rows import Refusal, leaf_types
+from relay.transform.batching.sums import Sums
 
 
 @frozen(eq=False)
-class ClauseForm:
-    """A clause of a recursive function. `fields`: the variables of tensors that its body uses; `calls`: those of the
-    function itself, `sub_trees` the field that each is on; `variables`: all that the pattern binds, by position."""
-
-    constructor: Constructor
-    variables: tuple[Var | None, ...]
-    fields: tuple[Var, ...]
-    calls: tuple[Call, ...]
-    sub_trees: tuple[Var, ...]
-    body: Expr
-
-
-@frozen(eq=False)
-class Recursion:
-    """A function of that form. `leaves`: the tensors of its result."""
+class Member:
+    """One of the functions of a recursion. `leaves`: the tensors of its result; `state_leaves`: those of its states.
+    `invariants` are the parameters that stand for those of the recursion, in one order for all members."""
 
     name: GlobalVar
     function: Function
     subject: Var
     invariants: tuple[Var, ...]
+    states: tuple[Var, ...]
     result: Type
     leaves: tuple[TensorType, ...]
+    state_leaves: tuple[TensorType, ...]
     clauses: tuple[ClauseForm, ...]
-
-    @property
-    def ends(self) -> tuple[ClauseForm, ...]:
-        """The clauses without recursive calls."""
-        return tuple(clause for clause in self.clauses if not clause.calls)
-
-    @property
-    def steps(self) -> tuple[ClauseForm, ...]:
-        """The clauses with recursive calls."""
-        return tuple(clause for clause in self.clauses if clause.calls)
-
-    @property
-    def branches(self) -> bool:
-        """Whether one value may have several instances on a level: else only several values do."""
-        return any(len(clause.calls) > 1 for clause in self.clauses)
 
     @property
     def subject_type(self) -> Type:
         """The data type that is taken apart."""
         return known_type(self.subject)
 
+    @property
+    def others(self) -> tuple[Var, ...]:
+        """The parameters but the subject."""
+        return tuple(param for param in self.function.params if param is not self.subject)
+
+    def on_levels(self, clause: ClauseForm) -> bool:
+        """Whether a clause runs level by level: it needs what is below, or what is above. All others run once."""
+        return bool(clause.branches or self.states)
+
+
+@frozen(eq=False)
+class Recursion:
+    """Functions that call one another, in that form. `component`: these, and loops that are sums in their clauses."""
+
+    members: tuple[Member, ...]
+    component: tuple[GlobalVar, ...]
+
+    @property
+    def name(self) -> GlobalVar:
+        """The name of the first."""
+        return self.members[0].name
+
+    @property
+    def clauses(self) -> tuple[tuple[Member, ClauseForm], ...]:
+        """The clauses of all members."""
+        return tuple((member, clause) for member in self.members for clause in member.clauses)
+
+    @property
+    def branches(self) -> bool:
+        """Whether one value may have several instances on a level: else only several values do."""
+        return any(len(clause.branches) > 1 or any(b.many for b in clause.branches) for _, clause in self.clauses)
+
 
 def recursions(module: IRModule) -> tuple[Recursion | Refusal, ...]:
-    """For each function of a typed module that calls itself: its form, or why it has another."""
+    """For each function of a typed module that can reach itself: the recursion that it is part of, or why it has
+    another form."""
     graph = call_graph(module)
     found: list[Recursion | Refusal] = []
     for component in graph.components:
-        name = component[0]
-        if len(component) > 1:
-            found += (Refusal(each, "is recursive through other functions") for each in component)
-        elif name in graph.recursive:
-            found.append(recursion_of(name, module[name]))
+        if component[0] in graph.recursive:
+            ordered = sorted(component, key=list(module.functions).index)
+            lists = Definitions.of(module).lists()
+            recursion = _Reader(module, tuple(ordered), lists).read() if lists else None
+            if recursion is None:
+                recursion = _own_lists(component[0], module)
+            found += (
+                (recursion,) if isinstance(recursion, Recursion) else (of_member(each, recursion) for each in ordered)
+            )
     return tuple(found)
 
 
-def recursion_of(name: GlobalVar, function: Function) -> Recursion | Refusal:
-    """The form of one function that calls itself, or why it has another."""
+def _own_lists(name: GlobalVar, module: IRModule) -> Refusal:
+    return Refusal(name, "is in a module that defines its own List", module[name].span)
+
+
+def of_member(name: GlobalVar, refusal: Refusal) -> Refusal:
+    """What is said of one function of a recursion of which one is refused."""
+    if name == refusal.function:
+        return refusal
+    return Refusal(name, f"is recursive through @{refusal.function.name_hint}, which {refusal.reason}", refusal.span)
+
+
+class _Reader:
+    """Reads the functions of one component."""
+
+    def __init__(self, module: IRModule, component: tuple[GlobalVar, ...], lists: Lists) -> None:
+        self.lists = lists
+        self.functions = {name: module[name] for name in component}
+        self.component = component
+        self.loops: dict[GlobalVar, Function] = {}
+        if len(component) > 1:
+            self.loops = {name: each for name, each in self.functions.items() if self._is_loop(name, each)}
+        if len(self.loops) == len(component):
+            self.loops = {}
+        self.names = tuple(name for name in component if name not in self.loops)
+
+    def _is_loop(self, name: GlobalVar, function: Function) -> bool:
+        return Sums.of(self.lists, self.functions, function.body).is_loop(name, function)
+
+    def read(self) -> Recursion | Refusal:
+        heads: dict[GlobalVar, Match] = {}
+        for name in self.names:
+            head = _head(name, self.functions[name])
+            if isinstance(head, Refusal):
+                return head
+            heads[name] = head
+        subjects = {name: head.data for name, head in heads.items() if isinstance(head.data, Var)}
+        places = {name: self.functions[name].params.index(subjects[name]) for name in self.names}
+        forms: dict[GlobalVar, tuple[ClauseForm, ...]] = {}
+        for name, head in heads.items():
+            reader = ClauseReader(name, places, self.component, self.loops, self.lists)
+            clauses = [reader.read(clause) for clause in head.clauses]
+            for clause in clauses:
+                if isinstance(clause, Refusal):
+                    return clause
+            forms[name] = tuple(clause for clause in clauses if isinstance(clause, ClauseForm))
+        invariants = _invariants(self.functions, places, forms)
+        members: list[Member] = []
+        for name in self.names:
+            member = self._member(name, subjects[name], invariants, heads[name], forms[name])
+            if isinstance(member, Refusal):
+                return member
+            members.append(member)
+        recursion = Recursion(tuple(members), self.component)
+        ends = [clause for _, clause in recursion.clauses if not clause.branches or clause.only_many]
+        if not ends or all(not clause.branches for _, clause in recursion.clauses):
+            return Refusal(self.names[0], "has no clause that ends", self.functions[self.names[0]].span)
+        return _with_states(recursion)
+
+    def _member(
+        self, name: GlobalVar, subject: Var, invariants: Mapping[Var, int], head: Match, clauses: tuple[ClauseForm, ...]
+    ) -> Member | Refusal:
+        function = self.functions[name]
+        result = known_type(head)
+        leaves = leaf_types(result)
+        if not leaves:
+            return Refusal(name, f"gives a value of type {result}, not tensors of known extents", function.span)
+        others = [param for param in function.params if param is not subject]
+        same = sorted((param for param in others if param in invariants), key=invariants.__getitem__)
+        states = tuple(param for param in others if param not in invariants)
+        state_leaves: list[TensorType] = []
+        for state in states:
+            found = leaf_types(known_type(state))
+            if found is None:
+                reason = f"calls itself with another %{state.name_hint} than it was given"
+                return Refusal(name, f"{reason}, of type {known_type(state)}", function.span)
+            state_leaves += found
+        return Member(name, function, subject, tuple(same), states, result, leaves, tuple(state_leaves), clauses)
+
+
+def _head(name: GlobalVar, function: Function) -> Match | Refusal:
     match function.body:
-        case Match(data=Var() as subject, clauses=clauses, complete=complete) if subject in function.params:
+        case Match(data=Var() as subject) as head if subject in function.params:
             pass
         case _:
             return Refusal(name, "does not begin with a match of a parameter", function.span)
-    if not complete:
+    if not head.complete:
         return Refusal(name, "matches a value that may have no clause", function.body.span)
-    if function.type_params:
-        return Refusal(name, "is generic", function.span)
-    result = function.body.checked_type
-    leaves = None if result is None else leaf_types(result)
-    if result is None or not leaves:
-        return Refusal(name, f"gives a value of type {result}, not tensors of known extents", function.span)
-    forms: list[ClauseForm] = []
-    for clause in clauses:
-        form = _clause(name, function, subject, clause)
-        if isinstance(form, Refusal):
-            return form
-        forms.append(form)
-    invariants = tuple(param for param in function.params if param is not subject)
-    recursion = Recursion(name, function, subject, invariants, result, leaves, tuple(forms))
-    return recursion if recursion.steps and recursion.ends else Refusal(name, "has no clause that ends", function.span)
+    return Refusal(name, "is generic", function.span) if function.type_params else head
 
 
-def _clause(name: GlobalVar, function: Function, subject: Var, clause: Clause) -> ClauseForm | Refusal:
-    variables = _variables(clause)
-    if variables is None or not isinstance(clause.lhs, PatternConstructor):
-        return Refusal(name, "looks at more than one constructor at once", clause.rhs.span)
-    nodes = post_order(clause.rhs)
-    calls = tuple(node for node in nodes if isinstance(node, Call) and node.op == name)
-    sub_trees: list[Var] = []
-    for call in calls:
-        problem = _call_problem(function, subject, call, variables)
-        if problem is not None:
-            return Refusal(name, problem, call.span)
-        sub_trees += (arg for arg, param in zip(call.args, function.params, strict=True)
-                      if param is subject and isinstance(arg, Var))  # fmt: skip
-    if any(name in _value_parts(node) for node in nodes):
-        return Refusal(name, "uses itself as a value", clause.rhs.span)
-    used = {node for node in nodes if isinstance(node, Var)}
-    fields = tuple(v for v in variables if v is not None and v in used and isinstance(known_type(v), TensorType))
-    return ClauseForm(clause.lhs.constructor, variables, fields, calls, tuple(sub_trees), clause.rhs)
+def _invariants(
+    functions: Mapping[GlobalVar, Function],
+    places: Mapping[GlobalVar, int],
+    forms: Mapping[GlobalVar, Sequence[ClauseForm]],
+) -> dict[Var, int]:
+    """The parameters that every call hands on as they are, each with the number of the parameter of the first function
+    that it always is."""
+    first, *rest = forms
+    number: dict[Var, int | None] = {
+        param: at for at, param in enumerate(functions[first].params) if at != places[first]
+    }
+    branches = [branch for clauses in forms.values() for clause in clauses for branch in clause.branches]
+    changes = True
+    while changes:
+        changes = False
+        for branch in branches:
+            for at, (param, arg) in enumerate(zip(functions[branch.callee].params, branch.call.args, strict=True)):
+                if at == places[branch.callee] or (
+                    isinstance(arg, Var) and arg not in number and _is_param(arg, rest, functions)
+                ):
+                    continue
+                given = number.get(arg) if isinstance(arg, Var) else None
+                now = given if number.get(param, given) == given else None
+                if param not in number or number[param] != now:
+                    number[param], changes = now, True
+    return {param: at for param, at in number.items() if at is not None}
 
 
-def _variables(clause: Clause) -> tuple[Var | None, ...] | None:
-    if not isinstance(clause.lhs, PatternConstructor):
-        return None
-    found: list[Var | None] = []
-    for pattern in clause.lhs.patterns:
-        match pattern:
-            case PatternVar(var):
-                found.append(var)
-            case PatternWildcard():
-                found.append(None)
-            case _:
-                return None
-    return tuple(found)
+def _is_param(var: Var, names: Sequence[GlobalVar], functions: Mapping[GlobalVar, Function]) -> bool:
+    return any(var in functions[name].params for name in names)
 
 
-def _call_problem(function: Function, subject: Var, call: Call, variables: Sequence[Var | None]) -> str | None:
-    """Why a recursive call is not of the form."""
-    for arg, param in zip(call.args, function.params, strict=True):
-        if param is subject and arg not in variables:
-            return "calls itself on something else than a field of what it matched"
-        if param is not subject and arg is not param:
-            return f"calls itself with another %{param.name_hint} than it was given"
-    return None
-
-
-def _value_parts(node: Expr) -> tuple[Expr, ...]:
-    return node.args if isinstance(node, Call) else children(node)
+def _with_states(recursion: Recursion) -> Recursion | Refusal:
+    """The recursion whose branches know what they hand on as states."""
+    of = {member.name: member for member in recursion.members}
+    made: list[Member] = []
+    for member in recursion.members:
+        clauses: list[ClauseForm] = []
+        for clause in member.clauses:
+            branches: list[Branch] = []
+            for branch in clause.branches:
+                callee = of[branch.callee]
+                at = [callee.function.params.index(state) for state in callee.states]
+                states = tuple(branch.call.args[position] for position in at)
+                problem = clause.problem_of_states(states)
+                if problem:
+                    return Refusal(member.name, problem, branch.call.span)
+                branches.append(branch.with_states(states))
+            clauses.append(clause.with_branches(tuple(branches)))
+        made.append(replace(member, clauses=tuple(clauses)))
+    return Recursion(tuple(made), recursion.component)

@@ -90,7 +90,7 @@ def with_batches(name: GlobalVar, definitions: Definitions, made: Mapping[Global
         if call is None or not isinstance(node, Call) or not isinstance(call.op, GlobalVar) or call.op not in made:
             return node
         batches = made[call.op]
-        subject = batches.recursion.function.params.index(batches.recursion.subject)
+        subject = batches.member.function.params.index(batches.member.subject)
         function, values = node.args
         if not isinstance(function, Function) or call.args[subject] is not function.params[0]:
             return node
@@ -99,7 +99,7 @@ def with_batches(name: GlobalVar, definitions: Definitions, made: Mapping[Global
 
         def together(values: Expr) -> Expr:
             results = Call(batches.each, (values, *rest), span=node.span)
-            record_type(results, batches.lists.of(batches.recursion.result))
+            record_type(results, batches.lists.of(batches.member.result))
             return typed_as(_mapped_on(function, call, results, node), node)
 
         if batches.choice is None:
@@ -124,58 +124,60 @@ def _mapped_on(function: Function, call: Call, results: Expr, node: Call) -> Exp
 # ----------------------------------------------------------------------------------------- from rows to single results
 
 
-def with_single_root(batches: Batches, definitions: Definitions) -> Function:
-    """The recursive function as a batch of one, where that pays."""
-    recursion, lists = batches.recursion, batches.lists
-    params = {param: Var(param.name_hint, known_type(param)) for param in recursion.function.params}
-    values = lists.with_first(params[recursion.subject], lists.empty())
+def with_single_root(batches: Batches, alone: Mapping[GlobalVar, GlobalVar]) -> Function:
+    """The recursive function as a batch of one, where that pays, and else under the name that it has `alone`."""
+    member, lists = batches.member, batches.lists
+    params = {param: Var(param.name_hint, known_type(param)) for param in member.function.params}
+    values = lists.with_first(params[member.subject], lists.empty())
     rows = Var("rows")
-    call = Call(batches.batch, (values, *(params[var] for var in recursion.invariants)))
-    fields = items(rows, len(recursion.leaves))
+    call = Call(batches.batch, (values, *(params[var] for var in member.others)))
+    fields = items(rows, len(member.leaves))
     result = nested_expr(
-        recursion.result,
+        member.result,
         lambda i, leaf: take(fields[i], expand_dims(const(0), 0) if has_unit_axis(leaf) else const(0), axis=0),
     )
     body: Expr = Let(rows, call, result)
     if batches.choice is not None:
-        alone = Call(_define_alone(recursion, definitions), tuple(params.values()))
-        body = If(batches.choice.pays(params[recursion.subject]), body, alone)
-    return Function(tuple(params.values()), body, recursion.function.ret_type or recursion.result)
+        one_by_one = Call(alone[member.name], tuple(params.values()))
+        body = If(batches.choice.pays(params[member.subject]), body, one_by_one)
+    return Function(tuple(params.values()), body, member.function.ret_type or member.result)
 
 
-def _define_alone(recursion: Recursion, definitions: Definitions) -> GlobalVar:
-    """The recursion as it was, under another name."""
-    alone = definitions.fresh(f"{recursion.name.name_hint}_alone")
-    definitions.functions[alone] = rewrite_nodes(
-        recursion.function, lambda _, node: alone if node == recursion.name else node
-    )
+def define_alone(recursion: Recursion, definitions: Definitions) -> Mapping[GlobalVar, GlobalVar]:
+    """The recursion as it was, under other names."""
+    alone = {name: definitions.fresh(f"{name.name_hint}_alone") for name in recursion.component}
+    for name, other in alone.items():
+        definitions.functions[other] = rewrite_nodes(
+            definitions.functions[name],
+            lambda node, rebuilt: alone.get(node, rebuilt) if isinstance(node, GlobalVar) else rebuilt,
+        )
     return alone
 
 
 def define_each(batches: Batches, definitions: Definitions) -> None:
-    """`each(values, invariants…)` → the list of the results; nothing is done if it is there."""
+    """`each(values, others…)` → the list of the results; nothing is done if it is there."""
     if batches.each in definitions.functions:
         return
-    recursion, lists = batches.recursion, batches.lists
-    values = Var("values", lists.of(recursion.subject_type))
-    invariants = tuple(Var(var.name_hint, known_type(var)) for var in recursion.invariants)
+    member, lists = batches.member, batches.lists
+    values = Var("values", lists.of(member.subject_type))
+    others = tuple(Var(var.name_hint, known_type(var)) for var in member.others)
     last_first, rows = Var("last_first"), Var("rows")
     reversed_ = _define_reversed(batches, definitions)
     backwards, count = items(last_first, 2)
     listed = Call(
         _define_listed(batches, definitions),
-        (*items(rows, len(recursion.leaves)), subtract(count, const(1)), lists.empty()),
+        (*items(rows, len(member.leaves)), subtract(count, const(1)), lists.empty()),
     )
-    body: Expr = Let(rows, Call(batches.batch, (backwards, *invariants)), listed)
+    body: Expr = Let(rows, Call(batches.batch, (backwards, *others)), listed)
     body = Let(last_first, Call(reversed_, (values, lists.empty(), const(0))), body)
-    definitions.functions[batches.each] = Function((values, *invariants), body, lists.of(recursion.result))
+    definitions.functions[batches.each] = Function((values, *others), body, lists.of(member.result))
 
 
 def _define_reversed(batches: Batches, definitions: Definitions) -> GlobalVar:
     """`reversed(values, [], 0)` → the list, last first, and its length"""
-    recursion, lists = batches.recursion, batches.lists
-    name = definitions.fresh(f"{recursion.name.name_hint}_reversed")
-    type_ = lists.of(recursion.subject_type)
+    member, lists = batches.member, batches.lists
+    name = definitions.fresh(f"{member.name.name_hint}_reversed")
+    type_ = lists.of(member.subject_type)
     values, done, count = Var("values", type_), Var("done", type_), Var("count", INDEX)
     first, rest = Var("value"), Var("rest")
     again = Call(name, (rest, lists.with_first(first, done), add(count, const(1))))
@@ -189,18 +191,16 @@ def _define_reversed(batches: Batches, definitions: Definitions) -> GlobalVar:
 
 def _define_listed(batches: Batches, definitions: Definitions) -> GlobalVar:
     """`listed(rows…, last, [])` → the rows up to number `last` as a list of results"""
-    recursion, lists = batches.recursion, batches.lists
-    name = definitions.fresh(f"{recursion.name.name_hint}_listed")
-    rows = tuple(
-        Var(f"rows{i}" if i else "rows", rows_type(leaf, symbol("n"))) for i, leaf in enumerate(recursion.leaves)
-    )
-    last, done = Var("last", INDEX), Var("done", lists.of(recursion.result))
+    member, lists = batches.member, batches.lists
+    name = definitions.fresh(f"{member.name.name_hint}_listed")
+    rows = tuple(Var(f"rows{i}" if i else "rows", rows_type(leaf, symbol("n"))) for i, leaf in enumerate(member.leaves))
+    last, done = Var("last", INDEX), Var("done", lists.of(member.result))
 
     def row(position: int, leaf: TensorType) -> Expr:
         return take(rows[position], expand_dims(last, 0) if has_unit_axis(leaf) else last, axis=0)
 
-    longer = lists.with_first(nested_expr(recursion.result, row), done)
+    longer = lists.with_first(nested_expr(member.result, row), done)
     again = Call(name, (*rows, subtract(last, const(1)), longer))
     body = If(less(last, const(0)), done, again)
-    definitions.functions[name] = Function((*rows, last, done), body, lists.of(recursion.result))
+    definitions.functions[name] = Function((*rows, last, done), body, lists.of(member.result))
     return name

@@ -24,9 +24,10 @@ from relay.ir.expr import (
     PatternWildcard,
     Tuple,
     Var,
+    const,
 )
 from relay.ir.types import ANY, TensorType, Type, TypeCall
-from relay.ops.creation.create import zeros
+from relay.ops.creation.create import full, zeros
 from relay.ops.manipulation.combine import concatenate, stack
 from relay.ops.manipulation.shape import expand_dims
 from relay.transform.batching.definitions import Definitions, Lists, chain_pattern
@@ -55,20 +56,20 @@ class Stacking:
     prefix: str
     definitions: Definitions
     lists: Lists
-    _chunks: dict[TensorType, _Chunks] = field(default_factory=dict)
-    _stacks: dict[tuple[TensorType, bool], GlobalVar] = field(default_factory=dict)
+    _chunks: dict[tuple[TensorType, int], _Chunks] = field(default_factory=dict)
+    _stacks: dict[tuple[TensorType, bool, int], GlobalVar] = field(default_factory=dict)
 
-    def stacked(self, elements: Expr, element: TensorType, last_first: bool) -> Expr:
-        """The rows of the elements of a list, or of their reverse; one row of zeros if there are none."""
-        key = (element, last_first)
+    def stacked(self, elements: Expr, element: TensorType, last_first: bool, nothing: int = 0) -> Expr:
+        """The rows of the elements of a list, or of their reverse; one row of `nothing` if there are none."""
+        key = (element, last_first, nothing)
         if key not in self._stacks:
-            self._stacks[key] = self._define(element, last_first)
+            self._stacks[key] = self._define(element, last_first, nothing)
         return Call(self._stacks[key], (elements,))
 
-    def _define(self, element: TensorType, last_first: bool) -> GlobalVar:
-        if element not in self._chunks:
-            self._chunks[element] = self._define_chunks(element)
-        chunks = self._chunks[element]
+    def _define(self, element: TensorType, last_first: bool, nothing: int) -> GlobalVar:
+        if (element, nothing) not in self._chunks:
+            self._chunks[element, nothing] = self._define_chunks(element, nothing)
+        chunks = self._chunks[element, nothing]
         elements = Var("elements", self.lists.of(element))
         cut = self._define_last_first(element, chunks) if last_first else self._define_first_first(element, chunks)
         cut_args = (elements, Call(chunks.end, ())) if last_first else (elements,)
@@ -111,7 +112,7 @@ class Stacking:
         self.definitions.functions[name] = Function((elements, done), Match(elements, clauses), chunks.type)
         return name
 
-    def _define_chunks(self, element: TensorType) -> _Chunks:
+    def _define_chunks(self, element: TensorType, nothing: int) -> _Chunks:
         rows = rows_type(element, ANY)
         chunk, end = self.definitions.data(
             f"{self.prefix}_Chunks", ((f"{self.prefix}_Chunk", (rows, None)), (f"{self.prefix}_End", ()))
@@ -130,9 +131,10 @@ class Stacking:
         join = self.definitions.fresh(f"{self.prefix}_joined")
         chunks, only = Var("chunks", chunks_type), Var("rows")
         none: Pattern = PatternConstructor(end)
+        shape = (1, *row_shape(element))
         clauses = (
             Clause(chain_pattern(chunk, (only,), none), only),
-            Clause(none, zeros((1, *row_shape(element)), element.dtype)),
+            Clause(none, full(const(nothing, element.dtype), shape) if nothing else zeros(shape, element.dtype)),
             Clause(PatternWildcard(), Call(join, (Call(merge, (chunks,)),))),
         )
         self.definitions.functions[join] = Function((chunks,), Match(chunks, clauses), rows)
