@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.names.loading import when_called
 from relay.base.plugin import Plugin, name_of_plugin
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
@@ -51,8 +52,6 @@ from relay.runtime.artefact.work import KernelWork
 from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.targets.external import ExternalTarget
 from relay.tir.stmt import PrimFunc
-from relay.transform.devices.offload import offload
-from relay.transform.devices.residency import keep_on_devices
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.external import checked_answer
 from relay.transform.framework.instruments.timing import TimedPass, Timing
@@ -61,6 +60,9 @@ from relay.transform.pipelines import optimization_pipeline
 from relay.transform.regions.regions_of_targets import regions_put_in_place
 
 Result = TypeVar("Result")
+
+_offload = when_called("relay.transform.devices.offload", "offload")
+_keep_on_devices = when_called("relay.transform.devices.residency", "keep_on_devices")
 
 
 @dataclass(eq=False)
@@ -133,7 +135,7 @@ class Compilation:
             if not has_device:
                 return called
             planned, wanted = wanted_devices(called, default, host)
-            return keep_on_devices(offload(planned, lambda group: wanted(group) if self._takes(group) else None))
+            return _keep_on_devices(_offload(planned, lambda group: wanted(group) if self._takes(group) else None))
 
     @property
     def _rules(self) -> tuple[Pass, ...]:

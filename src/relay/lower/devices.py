@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from relay.base.diagnostics import RelayError
+from relay.base.names.loading import when_called
 from relay.base.span import Span
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import Call, Expr, Function, record_type
@@ -24,7 +25,8 @@ from relay.ir.traversal import post_order
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes, device_kind
 from relay.transform.devices.device_domains import PARAM_DEVICES, RESULT_DEVICE, DeviceDomains
 from relay.transform.devices.offload import TARGET
-from relay.transform.devices.plan_devices import PlanDevices
+
+_plan_devices = when_called("relay.transform.devices.plan_devices", "PlanDevices")
 
 
 def on_one_device(module: IRModule, kind: str) -> IRModule:
@@ -44,7 +46,7 @@ def on_devices(module: IRModule, default: str, host: str) -> IRModule:
     if not _says_something(module, (device_kind(default), host)):
         return module
     functions = {name: _with_indices(function) for name, function in module.functions.items()}
-    return PlanDevices(default)(module.with_functions(functions))
+    return _plan_devices(default)(module.with_functions(functions))
 
 
 def wanted_devices(module: IRModule, default: str, host: str) -> tuple[IRModule, Callable[[Function], str]]:

@@ -14,6 +14,7 @@ from typing import ClassVar, Protocol, TypeAlias, TypeVar
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
+from relay.base.names.loading import when_called
 from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
 from relay.ir.expr import Function
@@ -30,13 +31,14 @@ from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.passes.simplify import simplify
 from relay.tir.stmt import PrimFunc
 from relay.tir.text.printer import print_primfunc
-from relay.tir.verification.verifier import verify
 from relay.transform.framework.context import LayoutPreferences, Rates
 from relay.transform.framework.external import Answer as Answer
 from relay.transform.framework.external import Refused as Refused
 from relay.transform.framework.external import Supported as Supported
 from relay.transform.framework.passes import Pass
 from relay.transform.pipelines import RULES
+
+_verify = when_called("relay.tir.verification.verifier", "verify")
 
 Code = TypeVar("Code")
 
@@ -190,7 +192,7 @@ class LoopTarget(ABC):
             self.module(self.lower(loops))
         except RelayError as error:
             return Refused(error.message)
-        wrong = verify(loops)
+        wrong = _verify(loops)
         return Refused(f"{wrong[0].rule}: {wrong[0].message}") if wrong else Supported()
 
     def lower(self, function: PrimFunc) -> PrimFunc:
