@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from relay.runtime.artefact.arena_map import RegionArena, region_arena
 from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, TensorSpec
 from relay.runtime.artefact.nesting import nesting, shown_entry
 from relay.runtime.artefact.status import failure, left_index, memory_limit_error, shown_values
-from relay.runtime.call.heap_calls import HeapCalls
 from relay.runtime.call.native import NativeCode
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.quick_call import QuickCall, Sizes, quick_call
@@ -28,6 +27,9 @@ from relay.runtime.memory.stopping import limits, time_limit
 from relay.runtime.values.heap import INDEX_OFFSET_BYTES, HeapUse
 from relay.runtime.values.stored import NativeFunction
 from relay.runtime.values.values import DataValue, RefValue
+
+if TYPE_CHECKING:
+    from relay.runtime.call.heap_calls import HeapCalls
 
 Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFunction, "tuple[Result, ...]"]
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
