@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +15,7 @@ def write_atomically(path: Path, chunks: Iterable[bytes | memoryview], mode: int
     """Write a file so that other processes, and those that come after a crash, see the old content or the new, and
     never half of it: the content is on the disk before it has the name. `mode`: its rights, less those that the process
     withholds. Raises `RelayError` (rule `cannot-write`)."""
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+    temporary = path.parent / f".{path.name}.{os.urandom(8).hex()}"
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.writelines(chunks)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+
+from relay.base.names.loading import when_called
+
+_close_matches = when_called("difflib", "get_close_matches")
 
 
 def near_names(name: str, names: Iterable[str]) -> str:
@@ -12,5 +15,5 @@ def near_names(name: str, names: Iterable[str]) -> str:
     >>> near_names("nn.conv2", ["nn.conv2d", "add"])
     'did you mean `nn.conv2d`?'
     """
-    near = get_close_matches(name, list(names), n=3)
+    near: list[str] = _close_matches(name, list(names), n=3)
     return f"did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
