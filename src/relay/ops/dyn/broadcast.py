@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from relay import te
@@ -9,7 +11,7 @@ from relay.arith.expr import IntExpr, minimum
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
-from relay.ir.types import ANY, TensorType, Type
+from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops.dyn.extents import (
     LONG,
     NEGATIVE,
@@ -32,12 +34,19 @@ _BROADCAST_FAILURES = (*NEGATIVE, "the data do not broadcast to the shape: only 
 
 
 def _broadcast_rule(run: RelationRun, _: Attributes) -> Type:
-    """data[..] × shape[rank] → [shape]"""
+    """data[..] × shape[rank] → [shape], of which the extents of the data are known that are not repeated"""
     data, rank = run.tensor(0), shape_rank(run, 1)
     if len(data.shape) > rank:
         run.conflict("wrong-rank", "`data` has more axes than the shape it is broadcast to", f"at most {rank} axes",
                      str(data), (0,))  # fmt: skip
-    return TensorType((ANY,) * rank, data.dtype)
+    return TensorType(_extents(data.shape, rank), data.dtype)
+
+
+def _extents(data: Sequence[Dimension], rank: int) -> tuple[Dimension, ...]:
+    """What the data tell of the result. One extent stays open in any case: there the run tells if the shape fits."""
+    own = tuple(extent if isinstance(extent, int) and extent != 1 else ANY for extent in data)
+    found = (ANY,) * (rank - len(own)) + own
+    return found if ANY in found else (*(ANY for _ in found[:1]), *found[1:])
 
 
 def _broadcast_meaning(_: Attributes, data: Array, shape: Array) -> Array:
@@ -54,7 +63,9 @@ def _broadcast_extents(_: Attributes, inputs: tuple[te.Tensor, ...], __: Type) -
         for extent, want in pairs
     ]
     negative = te.any_of(te.less(extent, 0) for extent in wanted)
-    return told([negative, te.any_of(misfits)], wanted, "broadcast_to_extents")
+    open_ = _extents(data.shape, len(wanted))
+    values = [each for each, extent in zip(wanted, open_, strict=True) if extent is ANY]
+    return told([negative, te.any_of(misfits)], values, "broadcast_to_extents")
 
 
 def _broadcast_compute(_: Attributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
