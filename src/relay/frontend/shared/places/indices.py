@@ -12,12 +12,12 @@ from relay.base.dtypes import DType
 from relay.frontend.shared.formulas.normalizing import as_dtype
 from relay.frontend.shared.formulas.products import broadcast_shape
 from relay.frontend.shared.node import Node
-from relay.frontend.shared.places.slicing import slice_axes
 from relay.frontend.shared.value import Value, is_symbolic
 from relay.ir.expr import Call, Expr, const
 from relay.ops.indexing.check_indices import check_indices
 from relay.ops.indexing.index import gather, take
 from relay.ops.manipulation.combine import stack
+from relay.ops.manipulation.slice import slice_like
 from relay.ops.manipulation.tile import broadcast_to
 from relay.ops.manipulation.transpose import transpose
 from relay.runtime.artefact.status import index_error
@@ -66,8 +66,6 @@ def gathered(data: Value, indices: Value, axis: int, what: str) -> Call:
 
     Raises `RelayError` (rule `index-out-of-range`).
     """
-    first: dict[int, tuple[IntExpr, IntExpr, int]] = {
-        position: (0, count, 1) for position, count in enumerate(indices.shape) if position != axis
-    }
     inside = checked(indices, (data.shape[axis],), what)
-    return gather(slice_axes(data.expr, data.shape, first), axis, inside)
+    fewer = [at for at, count in enumerate(indices.shape) if at != axis and count != data.shape[at]]
+    return gather(slice_like(data.expr, inside, fewer) if fewer else data.expr, axis, inside)
