@@ -4,12 +4,15 @@ weights are inputs, windows over images of any size."""
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper
 
 import relay
 from relay.frontend.onnx import from_onnx
-from tests.frontend.onnx_cases import Case, floats
-from tests.frontend.running import assert_close, run_onnx_reference, run_relay
+from relay.ir.types import TensorType
+from tests.frontend.onnx_cases import Case, floats, graph_of, ints
+from tests.frontend.running import assert_close, run_onnx_reference, run_onnxruntime, run_relay
 
 _IMAGE, _ROW = floats(2, 4, 7, 6), floats(2, 4, 9)
 _BYTES = np.random.default_rng(0).integers(0, 255, (1, 4, 7, 6)).astype(np.uint8)
@@ -40,3 +43,30 @@ def test_extents_that_the_run_knows(case: Case) -> None:
     assert_close(run_relay(module, feeds), expected, 1e-5)
     found = relay.build(module)(**feeds)
     assert_close(list(found) if isinstance(found, (tuple, list)) else [found], expected, 1e-5)
+
+
+def test_a_shape_that_is_partly_computed() -> None:
+    """What the run finds is named once: zeros are made for it, behind a shape that becomes a constant on the way. The
+    other extents of what is expanded are its own."""
+    model = graph_of(
+        [
+            helper.make_node("Cast", ["count"], ["n"], to=onnx.TensorProto.INT64),
+            helper.make_node("Concat", ["n", "rest"], ["shape"], axis=0),
+            helper.make_node("Expand", ["row", "shape"], ["places"]),
+            helper.make_node("GatherElements", ["x", "places"], ["taken"], axis=2),
+            helper.make_node("Shape", ["taken"], ["extents"]),
+            helper.make_node("ConstantOfShape", ["extents"], ["zeros"]),
+            helper.make_node("Concat", ["taken", "zeros"], ["y"], axis=1),
+        ],
+        {"x": [4, 2, 3], "count": [1]},
+        ["y"],
+        {"row": np.array([[0, 1, 2], [2, 0, 0]]), "rest": ints(2, 3)},
+    )
+    module, params = from_onnx(model)
+    type_ = module["main"].body.checked_type
+    assert isinstance(type_, TensorType)
+    assert type_.shape[1:] == (4, 3)
+    feeds = {"x": floats(4, 2, 3), "count": np.array([3], np.float32)}
+    expected = run_onnxruntime(model, feeds)
+    assert_close(run_relay(module, {**feeds, **params}), expected, 0.0)
+    assert_close([relay.build(module)(**feeds, **params)], expected, 0.0)

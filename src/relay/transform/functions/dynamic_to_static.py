@@ -31,7 +31,7 @@ from relay.ir.operator import Solved
 from relay.ir.rewriting import typed_as
 from relay.ir.traversal import body_nodes, children, rebuild
 from relay.ir.type_traversal import has_extents_of, type_symbols
-from relay.ir.types import FuncType
+from relay.ir.types import FuncType, Type
 from relay.ops.framework.known_elements import Known, depends_on_extents, elements_of, of_known
 from relay.ops.framework.record import OperatorRecord
 from relay.ops.registry import operators
@@ -111,7 +111,7 @@ class _Rewriting:
         return self.vars[var]
 
     def _node(self, node: Expr) -> Expr:
-        rebuilt = self._typed(rebuild(node, [self.new[part] for part in children(node)]))
+        rebuilt = self._typed(rebuild(node, [self.new[part] for part in children(node)]), node)
         elements = self.known[rebuilt] = elements_of(rebuilt, self.known)
         type_ = rebuilt.checked_type
         if elements is None or type_ is None or depends_on_extents(elements) or isinstance(rebuilt, Constant):
@@ -122,11 +122,14 @@ class _Rewriting:
         self.known[constant] = elements
         return constant
 
-    def _typed(self, rebuilt: Expr) -> Expr:
+    def _typed(self, rebuilt: Expr, node: Expr) -> Expr:
         """The static form of a node, or the node itself, with a type that is as exact as may be."""
         match rebuilt:
             case Call(op=Op(operator=OperatorRecord() as record)):
-                rebuilt = self._static(rebuilt, record) or rebuilt
+                static = self._static(rebuilt, record)
+                if static is None and _types_of_parts(rebuilt) == _types_of_parts(node):
+                    return typed_as(rebuilt, node)  # attributes may name the extents that it finds
+                rebuilt = static or rebuilt
                 if rebuilt.checked_type is None:
                     self._record_exact(rebuilt, _result(rebuilt))
                 return rebuilt
@@ -167,6 +170,10 @@ class _Rewriting:
         if outcome is not None and has_extents_of(outcome.result, self.symbols):
             record_type(call, outcome.result)
         return call
+
+
+def _types_of_parts(call: Expr) -> list[Type | None]:
+    return [part.checked_type for part in children(call)]
 
 
 def _result(call: Call) -> Solved | None:
