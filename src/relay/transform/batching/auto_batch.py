@@ -20,9 +20,18 @@ a list that calls it on each element, be it a fold, a map that a user wrote, or 
             @f          (%t, %w) → row 0 of @f_batch([%t], %w) where that pays, else @f_alone(%t, %w)
             @f_each     (%ts, %w) → the rows of @f_batch(%ts, %w) as a list, in place of the map where that pays
 
-The clauses that end the recursion depend on nothing, and run once for all levels. What depth an instance has, and where
-its operands are, the program finds out itself from the values it is given: one compilation serves all. The result is
-ordinary Relay; the number of instances is a symbolic extent.
+Levels are of calls: functions that call one another have levels together, with a walk for each function. A node with a
+list of children, over which a loop adds up (`sums`), has all its elements on the level below; who owns each of them is
+noted, and the clause scatters what it computes of them:
+
+            def @f(%t: T, %w) -> R { match (%t) { Node(%x, %ts) => node(%x, sum of @f(%c, %w) for each %c of %ts) } }
+
+What a clause hands down that is not what it was given itself, such as a depth, is a state of each instance:
+`@f_Node_states` computes the rows of a level's states for the level below.
+
+The clauses that end the recursion and have no state depend on nothing, and run once for all levels. What depth an
+instance has, and where its operands are, the program finds out itself from the values it is given: one compilation
+serves all. The result is ordinary Relay; the number of instances is a symbolic extent.
 
 Levels of one instance, as combs have them, cost more than they save. What levels save and cost is estimated (`costs`),
 and a call decides by the values that it is given, before anything else is done (`choice`): of each instance it adds up
