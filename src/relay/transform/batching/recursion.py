@@ -84,23 +84,24 @@ class Recursion:
 def recursions(module: IRModule) -> tuple[Recursion | Refusal, ...]:
     """For each function of a typed module that can reach itself: the recursion that it is part of, or why it has
     another form."""
-    graph = call_graph(module)
+    graph, lists = call_graph(module), Definitions.of(module).lists()
+    order = {name: at for at, name in enumerate(module.functions)}
     found: list[Recursion | Refusal] = []
     for component in graph.components:
         if component[0] in graph.recursive:
-            ordered = sorted(component, key=list(module.functions).index)
-            lists = Definitions.of(module).lists()
-            recursion = _Reader(module, tuple(ordered), lists).read() if lists else None
-            if recursion is None:
-                recursion = _own_lists(component[0], module)
-            found += (
-                (recursion,) if isinstance(recursion, Recursion) else (of_member(each, recursion) for each in ordered)
-            )
+            names = tuple(sorted(component, key=order.__getitem__))
+            recursion = _read(module, names, lists)
+            if isinstance(recursion, Recursion):
+                found.append(recursion)
+            else:
+                found += (of_member(each, recursion) for each in names)
     return tuple(found)
 
 
-def _own_lists(name: GlobalVar, module: IRModule) -> Refusal:
-    return Refusal(name, "is in a module that defines its own List", module[name].span)
+def _read(module: IRModule, names: tuple[GlobalVar, ...], lists: Lists | None) -> Recursion | Refusal:
+    if lists is None:
+        return Refusal(names[0], "is in a module that defines its own List", module[names[0]].span)
+    return _Reader(module, names, lists).read()
 
 
 def of_member(name: GlobalVar, refusal: Refusal) -> Refusal:
