@@ -372,7 +372,7 @@ BY_RANK: dict[int, tuple[Step, ...]] = {
         _byte_convolution,
     ),
     3: (_batch_product, _batch_products, _batch_products, _attention, _attention, _layer_norm),
-    2: (_layer, _layer, _narrow_layer, _narrow_layer, _layers, _layers, _matrix, _layer_norm, *(_outer_products,) * 3),
+    2: (_layer, _layer, _narrow_layer, _narrow_layer, _layers, _layers, _matrix, _layer_norm, *(_outer_products,) * 6),
 }
 
 
