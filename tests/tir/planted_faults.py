@@ -91,7 +91,8 @@ def softmax(random: Random, machine: str) -> PrimFunc:
 
 
 def pipelined(random: Random, machine: str) -> PrimFunc:
-    """A product whose factors are copied by a queue: on a core by tiles, on a GPU by all threads of a block."""
+    """A product whose factors are copied by a queue: on a core by tiles, as wholes or by what loops issue, on a GPU by
+    all threads of a block."""
     m, n, k = (random.choice((4, 6, 7)) for _ in range(3))
     program = conftest.matmul(m, n, k)
     s = te.ScheduleBuilder(program.outputs, ARENA[machine])
@@ -111,6 +112,8 @@ def pipelined(random: Random, machine: str) -> PrimFunc:
     for tensor in random.choice((("a", "b"), ("a",))):
         copy = s.cache_read(tensor, "tiles" if machine == "core" else "shared", (sums,))
         s.compute_at(copy, sums, outer)
+        if machine == "core" and random.random() < 0.3:
+            s.unroll(copy, s.loops(copy)[0])
         s.issue_to(copy, queue, random.choice(("", *s.loops(copy))) if machine == "core" else "")
         if random.random() < 0.7:
             s.double_buffer(copy)
