@@ -156,7 +156,8 @@ def grid_sample(
     from the last axis to the first; -1 and 1 are the middles of the outer elements, or without `align_corners` their
     outer edges.
 
-    Raises `RelayError`: `wrong-attribute`, `wrong-rank`, `wrong-dtype`, `extents-differ`, `empty-source`.
+    Raises `RelayError`: `wrong-attribute`, `wrong-rank`, `wrong-dtype`, `dtypes-differ`, `extents-differ`,
+    `empty-source`.
 
     >>> from relay.ops.framework.build import var
     >>> image, grid = var("image", shape=("n", 3, 32, 32)), var("grid", shape=("n", 2, 8, 9))
