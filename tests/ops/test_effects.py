@@ -23,7 +23,7 @@ from relay.operators import (
     define,
     frozen,
 )
-from relay.transform.batching.auto_batch import batching
+from relay.transform.batching.batched import batching
 from relay.transform.batching.rows import Refusal
 from relay.transform.framework.context import PassContext
 from tests.messages import check_message

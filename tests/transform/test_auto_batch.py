@@ -12,11 +12,11 @@ import relay
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.runtime.values.values import DataValue, data_list
-from relay.transform.batching.auto_batch import batching
-from relay.transform.batching.recursion import Recursion
+from relay.transform.batching.auto_batch import AutoBatch
+from relay.transform.batching.batched import batching
+from relay.transform.batching.recursions.recursion import Recursion
 from relay.transform.batching.rows import Refusal
 from relay.transform.framework.context import PassContext
-from relay.transform.loops.auto_batch import AutoBatch
 from relay.transform.pipelines import optimization_pipeline
 from tests.native.running import assert_same, module, watch
 

@@ -19,13 +19,13 @@ from relay.runtime.executable import Executable
 from relay.runtime.values.values import DataValue
 from relay.testing.programs import tree_lstm
 from relay.transform.batching import generate
-from relay.transform.batching.auto_batch import batching
+from relay.transform.batching.auto_batch import AutoBatch
+from relay.transform.batching.batched import batching
 from relay.transform.batching.costs import KERNELS_OF_RESULT, KERNELS_OF_START, ClauseCosts, Costs, costs_of
-from relay.transform.batching.recursion import Recursion
+from relay.transform.batching.recursions.recursion import Recursion
 from relay.transform.framework.context import LayoutPreferences, PassContext, Rates
 from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
-from relay.transform.loops.auto_batch import AutoBatch
 from tests.native.running import assert_same, module
 from tests.programs.generate import Program
 from tests.programs.trees import trees

@@ -6,10 +6,10 @@ import pytest
 
 import relay
 from relay.infer.infer_type import infer_type
-from relay.transform.batching.auto_batch import batching
+from relay.transform.batching.auto_batch import AutoBatch
+from relay.transform.batching.batched import batching
 from relay.transform.batching.list_loops import ListLoop
 from relay.transform.batching.rows import Refusal
-from relay.transform.loops.auto_batch import AutoBatch
 from tests.native.running import assert_same
 
 V = relay.Tensor[(8,)]

@@ -11,7 +11,7 @@ import pytest
 import relay
 from relay.infer.infer_type import infer_type
 from relay.runtime.values.values import data_list
-from relay.transform.loops.auto_batch import AutoBatch
+from relay.transform.batching.auto_batch import AutoBatch
 from tests.native.running import assert_same
 
 V = relay.Tensor[(1, 8)]

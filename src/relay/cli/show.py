@@ -26,9 +26,9 @@ from relay.te.schedule.records import CONVOLUTION_FIELDS, ScheduleRecord, Subjec
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.text.printer import print_primfunc
-from relay.transform.batching.auto_batch import batching
+from relay.transform.batching.batched import batching
 from relay.transform.batching.list_loops import ListLoop
-from relay.transform.batching.recursion import Recursion
+from relay.transform.batching.recursions.recursion import Recursion
 from relay.transform.batching.rows import Refusal
 from relay.transform.pipelines import level
 

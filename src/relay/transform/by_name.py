@@ -23,6 +23,7 @@ from relay.transform.algorithms.pack_dot_products import PackDotProducts as Pack
 from relay.transform.algorithms.pack_dot_products import PackedDotProducts as PackedDotProducts
 from relay.transform.algorithms.recognize_attention import RecognizeAttention as RecognizeAttention
 from relay.transform.algorithms.to_mixed_precision import ToMixedPrecision as ToMixedPrecision
+from relay.transform.batching.auto_batch import AutoBatch as AutoBatch
 from relay.transform.devices.plan_devices import PlanDevices as PlanDevices
 from relay.transform.framework.context import ConvolutionExtents as ConvolutionExtents
 from relay.transform.framework.context import ConvolutionWeights as ConvolutionWeights
@@ -81,7 +82,6 @@ from relay.transform.gradients.gradient import LazyGradientInit as LazyGradientI
 from relay.transform.gradients.gradient import gradient as gradient
 from relay.transform.layout.alter_op_layout import AlterOpLayout as AlterOpLayout
 from relay.transform.layout.convert_layout import ConvertLayout as ConvertLayout
-from relay.transform.loops.auto_batch import AutoBatch as AutoBatch
 from relay.transform.loops.introduce_accumulators import IntroduceAccumulators as IntroduceAccumulators
 from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion as LoopInvariantCodeMotion
 from relay.transform.pipelines import level as level

@@ -8,6 +8,7 @@ from relay.ir.module import IRModule
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense
 from relay.transform.algorithms.join_sums_of_products import JoinSumsOfProducts
 from relay.transform.algorithms.recognize_attention import RecognizeAttention
+from relay.transform.batching.auto_batch import AutoBatch
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, Sequential
 from relay.transform.functions.case_of_known_constructor import CaseOfKnownConstructor
@@ -21,7 +22,6 @@ from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.fusion import FuseOps
 from relay.transform.gradients.apply_transformations import ApplyTransformations
 from relay.transform.layout.alter_op_layout import AlterOpLayout
-from relay.transform.loops.auto_batch import AutoBatch
 from relay.transform.loops.introduce_accumulators import IntroduceAccumulators
 from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion
 from relay.transform.regions.given_kernels import with_possible_kernels

@@ -30,10 +30,10 @@ from relay.ir.expr import (
 from relay.ir.types import scalar_type
 from relay.ops.elementwise.comparison import greater
 from relay.ops.elementwise.elementwise_binary import add, maximum, multiply
-from relay.transform.batching.clause_form import Branch, ClauseForm
 from relay.transform.batching.costs import Costs
 from relay.transform.batching.definitions import Definitions, Lists
-from relay.transform.batching.recursion import Member, Recursion
+from relay.transform.batching.recursions.clause_form import Branch, ClauseForm
+from relay.transform.batching.recursions.recursion import Member, Recursion
 
 _NUMBER = scalar_type("int64")
 _ZERO, _ONE = const(0, "int64"), const(1, "int64")

@@ -34,11 +34,11 @@ from relay.ir.types import TensorType, TupleType, Type, scalar_type
 from relay.ops.indexing.index import take
 from relay.ops.indexing.scatter import scatter_nd
 from relay.ops.manipulation.shape import expand_dims
-from relay.transform.batching.clause_form import ClauseForm
+from relay.transform.batching.recursions.clause_form import ClauseForm
+from relay.transform.batching.recursions.sums import Sum
 from relay.transform.batching.rows import Batched, Refusal, Rows, Shared, leaves_of, repeated
 from relay.transform.batching.rules import batched_call
 from relay.transform.batching.shared import with_panels
-from relay.transform.batching.sums import Sum
 
 
 @frozen(eq=False)

@@ -27,8 +27,8 @@ from relay.ir.known_types import known_tensor_type
 from relay.ir.types import TensorType
 from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.ops.nn.matmul import DenseAttributes, MatmulAttributes, size_of
-from relay.transform.batching.clause_form import ClauseForm
-from relay.transform.batching.recursion import Recursion
+from relay.transform.batching.recursions.clause_form import ClauseForm
+from relay.transform.batching.recursions.recursion import Recursion
 from relay.transform.framework.context import Rates
 
 WORTH_IT = 0.9

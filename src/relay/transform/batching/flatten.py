@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.ir.expr import Call, Clause, Function, GlobalVar, Match, PatternConstructor, PatternVar, Tuple, Var, const
 from relay.ir.types import TupleType
 from relay.ops.elementwise.elementwise_binary import add, subtract
-from relay.transform.batching.recursion import Member
+from relay.transform.batching.recursions.recursion import Member
 from relay.transform.batching.scheme import INDEX, Scheme
 
 NOBODY = (1 << 31) - 1

@@ -8,12 +8,12 @@ from relay.base.frozen import frozen
 from relay.ir.expr import GlobalVar
 from relay.ir.types import TupleType, Type
 from relay.transform.batching.choice import Choice, define_choices
-from relay.transform.batching.clause_form import ClauseForm
 from relay.transform.batching.costs import costs_of
 from relay.transform.batching.definitions import Definitions, Lists
 from relay.transform.batching.levels import ClauseFunction, clause_function, define_batch, define_up
 from relay.transform.batching.linearize import define_linearizer
-from relay.transform.batching.recursion import Member, Recursion
+from relay.transform.batching.recursions.clause_form import ClauseForm
+from relay.transform.batching.recursions.recursion import Member, Recursion
 from relay.transform.batching.rows import Refusal
 from relay.transform.batching.scheme import BatchedClause, Scheme, source_parameters
 from relay.transform.batching.stacking import Stacking

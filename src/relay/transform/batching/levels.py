@@ -26,10 +26,10 @@ from relay.ops.creation.create import zeros
 from relay.ops.framework.build import symbol
 from relay.ops.manipulation.shape import expand_dims
 from relay.transform.batching.clause import Below, batched_body, batched_value, spread
-from relay.transform.batching.clause_form import ClauseForm
 from relay.transform.batching.definitions import items
 from relay.transform.batching.linearize import Linearizer, begin, going_on, handed_invariants, level_types, none_left
-from relay.transform.batching.recursion import Member, Recursion
+from relay.transform.batching.recursions.clause_form import ClauseForm
+from relay.transform.batching.recursions.recursion import Member, Recursion
 from relay.transform.batching.rows import (
     Batched,
     Refusal,

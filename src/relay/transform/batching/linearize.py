@@ -41,7 +41,7 @@ from relay.ops.indexing.index import take
 from relay.ops.manipulation.combine import concatenate
 from relay.transform.batching.definitions import items
 from relay.transform.batching.flatten import NOBODY, define_flat
-from relay.transform.batching.recursion import Member
+from relay.transform.batching.recursions.recursion import Member
 from relay.transform.batching.rows import row_shape, rows_type
 from relay.transform.batching.scheme import INDEX, BatchedClause, Role, Scheme, Slot, addresses_type, parameters
 

@@ -22,9 +22,9 @@ from relay.ops.elementwise.elementwise_binary import add, bitwise_and, multiply,
 from relay.ops.framework.build import symbol
 from relay.ops.indexing.index import take
 from relay.ops.manipulation.shape import expand_dims
-from relay.transform.batching.clause_form import Branch, ClauseForm
 from relay.transform.batching.definitions import Definitions, Lists
-from relay.transform.batching.recursion import Member, Recursion
+from relay.transform.batching.recursions.clause_form import Branch, ClauseForm
+from relay.transform.batching.recursions.recursion import Member, Recursion
 from relay.transform.batching.rows import Rows, row_shape, rows_type
 from relay.transform.batching.stacking import Stacking
 

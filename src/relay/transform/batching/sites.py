@@ -37,7 +37,7 @@ from relay.ops.table import OPERATORS
 from relay.text.prelude import borrow_functions
 from relay.transform.batching.definitions import Definitions, items
 from relay.transform.batching.generate import Batches
-from relay.transform.batching.recursion import Recursion
+from relay.transform.batching.recursions.recursion import Recursion
 from relay.transform.batching.rows import has_unit_axis, nested_expr, rows_type
 from relay.transform.batching.scheme import INDEX
 from relay.transform.functions.extents import copied

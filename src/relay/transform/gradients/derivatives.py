@@ -24,7 +24,8 @@ from relay.ir.operator import Operator
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import body_nodes
 from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, ITS_COTANGENT, JVP, LINEARIZE, VJP
-from relay.transform.batching.auto_batch import batched
+from relay.transform.batching.auto_batch import AutoBatch
+from relay.transform.batching.batched import batched
 from relay.transform.framework.context import PassContext
 from relay.transform.functions.defunctionalize import Defunctionalization
 from relay.transform.functions.inline_small_functions import lone_calls_in_place
@@ -34,7 +35,6 @@ from relay.transform.functions.normal_forms import ToANormalForm
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.gradients.stores import without_refs
-from relay.transform.loops.auto_batch import AutoBatch
 
 
 def _lone_calls_in_place(module: IRModule) -> IRModule:

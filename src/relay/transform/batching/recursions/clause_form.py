@@ -30,8 +30,8 @@ from relay.ir.traversal import children
 from relay.ir.traversal import post_order as all_nodes
 from relay.ir.types import TensorType
 from relay.transform.batching.definitions import Lists
+from relay.transform.batching.recursions.sums import Sum, Sums
 from relay.transform.batching.rows import Refusal
-from relay.transform.batching.sums import Sum, Sums
 
 
 @frozen(eq=False)

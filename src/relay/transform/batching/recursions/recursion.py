@@ -22,10 +22,10 @@ from relay.ir.expr import Function, GlobalVar, Match, Var
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType, Type
-from relay.transform.batching.clause_form import Branch, ClauseForm, ClauseReader
 from relay.transform.batching.definitions import Definitions, Lists
+from relay.transform.batching.recursions.clause_form import Branch, ClauseForm, ClauseReader
+from relay.transform.batching.recursions.sums import Sums
 from relay.transform.batching.rows import Refusal, leaf_types
-from relay.transform.batching.sums import Sums
 
 
 @frozen(eq=False)
