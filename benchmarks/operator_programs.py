@@ -184,6 +184,27 @@ def resize(mode: str, channels: int, size: int) -> Make:
     return make
 
 
+def grid_sample(mode: str, channels: int, size: int) -> Make:
+    """An image read at as many places as it has elements, all of them somewhere else."""
+
+    def make() -> Workload:
+        random = np.random.default_rng(1)
+        grid = random.uniform(-1.0, 1.0, (1, size, size, 2)).astype(np.float32)
+        torch_mode = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode)
+
+        def in_pytorch(_model: object, inputs: Arrays, threads: int) -> Call:
+            torch = library("torch")
+            torch.set_num_threads(threads)
+            x, places = (torch.from_numpy(np.array(inputs[name])) for name in ("x", "grid"))
+            return lambda: torch.nn.functional.grid_sample(x, places, mode=torch_mode, align_corners=False)
+
+        nodes = [node("GridSample", "x", "grid", mode=mode)]
+        inputs = {"x": values((1, channels, size, size)), "grid": grid}
+        return program(nodes, inputs, natural={"pytorch": in_pytorch}, without=("jax", "torch-compile"))
+
+    return make
+
+
 # -------------------------------------------------------------------------------------------- element by element, moves
 
 
@@ -319,6 +340,9 @@ OPERATORS: Mapping[str, Make] = MappingProxyType(
         "global_avg_pool_2048_7": one_input("GlobalAveragePool", (1, 2048, 7, 7)),
         "resize_nearest_64_56": resize("nearest", 64, 56),
         "resize_linear_64_56": resize("linear", 64, 56),
+        "grid_sample_nearest_64_56": grid_sample("nearest", 64, 56),
+        "grid_sample_linear_64_56": grid_sample("linear", 64, 56),
+        "grid_sample_cubic_3_224": grid_sample("cubic", 3, 224),
         "transpose_2d_2048": one_input("Transpose", (2048, 2048), perm=(1, 0)),
         "transpose_0213_128x12x64": one_input("Transpose", (1, 128, 12, 64), perm=(0, 2, 1, 3)),
         "transpose_nchw_nhwc_64_112": one_input("Transpose", (1, 64, 112, 112), perm=(0, 2, 3, 1)),
