@@ -215,7 +215,8 @@ def test_show_which_recursion_is_taken_together(here, capsys):
     assert (code, err) == (0, "")
     assert out == (
         "@both runs level by level\n"
-        "@down calls itself with another %state than it was given (trees.relay:12:25): its calls run one by one\n"
+        "@down hands on to one call what depends on the result of another (trees.relay:12:21): "
+        "its calls run one by one\n"
     )
     _, out, _ = run(capsys, "show", "trees.relay", "--stage", "batching", "-O3", "--function", "both")
     assert out == "@both runs level by level\n"
@@ -237,7 +238,7 @@ def @both(%t: T, %w: Tensor[(4, 4), float32]) -> Tensor[(4), float32] {
 def @down(%t: T, %state: Tensor[(4), float32]) -> Tensor[(4), float32] {
   match (%t) {
     Leaf(%x) => add(%x, %state),
-    Node(%l, %r) => add(@down(%l, tanh(%state)), @down(%r, tanh(%state)))
+    Node(%l, %r) => @down(%l, @down(%r, tanh(%state)))
   }
 }
 def @main(%t: T, %w: Tensor[(4, 4), float32], %s: Tensor[(4), float32]) { add(@both(%t, %w), @down(%t, %s)) }
