@@ -316,7 +316,7 @@ REFUSED = {
     "Leaf(Tensor[(2, 2), float32]), Node(Tree, Tree) }\n"
     "def @f(%t: Tree) -> Tensor[(2, 2), float32] { match (%t) { Leaf(%x) => %x, "
     "Node(%l, %r) => sum(nn.dense(reshape(@f(%l), newshape=[1, 2, 2]), @f(%r)), axis=[0]) } }",
-    "has a clause that uses nothing of what it calls itself for": TREE
+    "uses nothing of what it calls itself for": TREE
     + "def @f(%t: Tree) -> float32 { match (%t) { Node(%l, %r) => { let %x = @f(%l); 1f }, Leaf(%x) => %x } }",
     "is in a module that defines its own List": "type List { Cons(float32), Nil }\n"
     + TREE

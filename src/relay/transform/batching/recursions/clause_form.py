@@ -109,7 +109,7 @@ class ClauseReader:
         variables = _variables(clause)
         if variables is None or not isinstance(clause.lhs, PatternConstructor):
             return Refusal(self.name, "looks at more than one constructor at once", clause.rhs.span)
-        problem = _unused_problem(clause.rhs, self.component)
+        problem = self._unused_problem(clause.rhs, variables)
         if problem:
             return Refusal(self.name, problem, clause.rhs.span)
         sums = Sums.of(self.lists, self.loops, clause.rhs)
@@ -147,6 +147,37 @@ class ClauseReader:
             return Refusal(self.name, reason, call.span)
         return Branch(call, call.op, found, None if of is None else of.element)
 
+    def _unused_problem(self, body: Expr, variables: Sequence[Var | None]) -> str:
+        """Why a binding that nothing uses cannot be left out; empty if there is none. Calls of the recursion on fields
+        can: they end, and have no effects."""
+        nodes = all_nodes(body)
+        bound = {node.var: node.value for node in nodes if isinstance(node, Let)}
+
+        def parts(node: Expr) -> tuple[Expr, ...]:
+            if isinstance(node, Var):
+                return (bound[node],) if node in bound else ()
+            return (node.body,) if isinstance(node, Let) else children(node)
+
+        used = set(post_order([body], parts))
+        for node in nodes:
+            match node:
+                case _ if node in used:
+                    pass
+                case Call(op=Op() as op) if op.operator.effect is not Effect.PURE:
+                    return f"calls {op.name}, which has effects"
+                case Call(op=GlobalVar() as callee, args=args) if callee in self.places:
+                    if args[self.places[callee]] not in variables:
+                        return "calls itself on something else than a field of what it matched"
+                case Call(op=GlobalVar() as callee) if callee in self.component:
+                    return "has a clause that uses nothing of what it calls itself for"
+                case Call(op=GlobalVar() | Var() | Function()):
+                    return "calls another function inside a clause"
+                case RefCreate() | RefRead() | RefWrite():
+                    return "uses refs"
+                case _:
+                    pass
+        return ""
+
 
 def _elements(nodes: Sequence[Expr], branches: Sequence[Branch], sums: Mapping[Var, Sum]) -> dict[Expr, Var]:
     found: dict[Expr, Var] = {branch.call: branch.element for branch in branches if branch.element is not None}
@@ -171,34 +202,6 @@ def _variables(clause: Clause) -> tuple[Var | None, ...] | None:
             case _:
                 return None
     return tuple(found)
-
-
-def _unused_problem(body: Expr, component: Sequence[GlobalVar]) -> str:
-    """Why a binding that nothing uses cannot be left out; empty if there is none."""
-    nodes = all_nodes(body)
-    bound = {node.var: node.value for node in nodes if isinstance(node, Let)}
-
-    def parts(node: Expr) -> tuple[Expr, ...]:
-        if isinstance(node, Var):
-            return (bound[node],) if node in bound else ()
-        return (node.body,) if isinstance(node, Let) else children(node)
-
-    used = set(post_order([body], parts))
-    for node in nodes:
-        match node:
-            case _ if node in used:
-                pass
-            case Call(op=Op() as op) if op.operator.effect is not Effect.PURE:
-                return f"calls {op.name}, which has effects"
-            case Call(op=GlobalVar() as callee) if callee in component:
-                return "has a clause that uses nothing of what it calls itself for"
-            case Call(op=GlobalVar() | Var() | Function()):
-                return "calls another function inside a clause"
-            case RefCreate() | RefRead() | RefWrite():
-                return "uses refs"
-            case _:
-                pass
-    return ""
 
 
 def _is_loop_of(call: Call, sums: Sums, component: Sequence[GlobalVar]) -> bool:

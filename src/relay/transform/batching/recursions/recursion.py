@@ -153,9 +153,9 @@ class _Reader:
                 return member
             members.append(member)
         recursion = Recursion(tuple(members), self.component)
-        ends = [clause for _, clause in recursion.clauses if not clause.branches or clause.only_many]
-        if not ends or all(not clause.branches for _, clause in recursion.clauses):
-            return Refusal(self.names[0], "has no clause that ends", self.functions[self.names[0]].span)
+        problem = _problem_of_ends([clause for _, clause in recursion.clauses])
+        if problem:
+            return Refusal(self.names[0], problem, self.functions[self.names[0]].span)
         return _with_states(recursion)
 
     def _member(
@@ -177,6 +177,13 @@ class _Reader:
                 return Refusal(name, f"{reason}, of type {known_type(state)}", function.span)
             state_leaves += found
         return Member(name, function, subject, tuple(same), states, result, leaves, tuple(state_leaves), clauses)
+
+
+def _problem_of_ends(clauses: Sequence[ClauseForm]) -> str:
+    """Why there are no levels; empty if there are."""
+    if not any(clause.branches for clause in clauses):
+        return "uses nothing of what it calls itself for"
+    return "" if any(clause.only_many for clause in clauses) else "has no clause that ends"
 
 
 def _head(name: GlobalVar, function: Function) -> Match | Refusal:
