@@ -74,6 +74,12 @@ PUBLISHED = {
     "dyn.strided_slice": {"slice_mode": "end"},
     "expand_dims": {"num_newaxis": 1},
     "gather_nd": {"batch_dims": 0, "index_rank": None},
+    "image.grid_sample": {
+        "method": "bilinear",
+        "layout": "NCHW",
+        "padding_mode": "zeros",
+        "align_corners": True,
+    },
     "image.resize2d": {
         "roi": None,
         "layout": "NCHW",
@@ -192,6 +198,7 @@ OURS_ALONE = {
 }  # fmt: skip
 # Published attributes that have no default, or an element type that only the function that builds the call decides.
 WITHOUT_DEFAULT = {
+    "image.affine_grid",
     "arange",
     "broadcast_to",
     "cast",
