@@ -20,6 +20,7 @@ EQUIVALENT: dict[str, str] = {
     "forms/node_types.py NodeTypes.postpone: if self.unifier.postponed → if True": "there is nothing to take then",
     "infer/own_functions.py with_own_functions: if not any(map(_is_open, order)) → if False": "what is made of the same"
     " parts is the same",
+    "ir/scope_builder.py ScopeBuilder.let: if value.checked_type is not None → if True": "a new variable has no type",
     "ir/sharing.py _assign: 0 → 1": "of a function and of a block nobody asks which child it is",
     "ir/sharing.py _innermost_around: left.depth >= right.depth → left.depth > right.depth": "both go up in the end",
     "ir/sharing.py _open: 1 → 2": "only the order of depths matters",
