@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
 from relay.base.names.fresh_names import FreshNames
 from relay.lower.program.procedure import CallProcedure, NewClosure, Procedure, TailCall
@@ -16,10 +18,15 @@ def region_specs(entry: Entry, program: Program) -> tuple[RegionSpec, ...]:
         regions = program.procedure(entry.procedure).regions()
         return tuple(RegionSpec(each.arena_bytes, each.arena) for each in regions)
     return tuple(
-        _spec(region, f"@{procedure.name}, region {number}", entry)
+        _spec(region, name, entry)
         for procedure in _called(entry.procedure, program)
-        for number, region in enumerate(procedure.regions(), start=1)
+        for name, region in named_regions(procedure)
     )
+
+
+def named_regions(procedure: Procedure) -> Iterator[tuple[str, RunRegion]]:
+    """The regions of a procedure, by the names that profiles and graphs call them."""
+    return ((f"@{procedure.name}, region {number}", each) for number, each in enumerate(procedure.regions(), start=1))
 
 
 def _called(name: str, program: Program) -> list[Procedure]:

@@ -111,5 +111,6 @@ def _refusal(what: str, span: Span | None, remedy: str = "") -> RelayError:
         message=f"the graph executor cannot run `main`, which {what}",
         span=span,
         expected="a straight line of operators on tensors whose extents are numbers",
-        remedy=f'{remedy}run it with relay.create_executor("aot"); the profile of what that gives tells of its regions',
+        remedy=f'{remedy}run it with relay.create_executor("aot"), '
+        "whose profile names the regions that build_graph(region=…) takes",
     )

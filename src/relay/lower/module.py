@@ -73,7 +73,7 @@ def lower_module(
         return info
 
     devices = {key: Device.parse(each) for key, each in held_on_devices(module).items()}
-    procedures = Procedures(module, called, constants, devices)
+    procedures = Procedures(module, called, constants, devices, apart)
     entries: list[Entry] = []
     flat: list[Procedure] = []
     types = InputTypes(module, procedures)

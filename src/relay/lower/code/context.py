@@ -24,6 +24,11 @@ class LoweringContext(Protocol):
         """The number of a label."""
         ...
 
+    @property
+    def apart(self) -> bool:
+        """Whether each value has memory that is part of no other's."""
+        ...
+
     def place(self, constant: Constant) -> ConstantPlace:
         """Where the data of a constant stand."""
         ...

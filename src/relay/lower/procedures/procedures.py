@@ -61,12 +61,13 @@ class _Pending:
 @mutable
 class Procedures:
     """The procedures of a program, made as they are asked for. `failures` are what their failures mean, by number;
-    `devices`, where the tensors of variables are that are not on the host."""
+    `devices`, where the tensors of variables are that are not on the host; `apart`: no value is a part of another."""
 
     module: IRModule
     kernel_of: KernelOf
     constants: Constants
     devices: Mapping[Key, Device] = field(default_factory=dict[Key, Device])
+    apart: bool = False
     labels: dict[Label, int] = field(default_factory=dict)
     failures: dict[Failure, int] = field(default_factory=dict)
     finished: list[Procedure] = field(default_factory=list)

@@ -94,11 +94,11 @@ class RegionScope(OwningScope):
     def _run(self, found: Split, dying: Sequence[Var], written: Mapping[Var, Register]) -> None:
         """Run a region. `dying` are the words that nothing uses behind it; `written` the refs that are written right
         behind it, by what they get: results, or what is made of them behind it."""
-        line = self._line()
+        line, apart = self._line(), self.context.apart
         results: dict[Storage, list[NewTensor | Scalar]] = {}
         cells: list[tuple[Var, tuple[Register, ...]]] = []
         for each in found.inside:
-            line.bind(each.var, each.value, each.var not in found.results)
+            line.bind(each.var, each.value, not (apart or each.var in found.results))
         for each in found.inside:
             if each.var in found.results:
                 outputs = self._outputs(each.var, each.value)
@@ -106,7 +106,7 @@ class RegionScope(OwningScope):
                     results.setdefault(leaf.storage, []).append(output)
                 if each.var not in self.values.of:
                     cells.append((each.var, tuple(new.result for new in outputs if isinstance(new, NewTensor))))
-        steps = write_parts_in_place(line.steps, line.parts, list(results))
+        steps = line.steps if apart else write_parts_in_place(line.steps, line.parts, list(results))
         if steps:
             held = {self.values.of[var]: ref for var, ref in written.items() if var in self.values.of}
             self._make_room(steps, line, results, dying, held)
@@ -135,7 +135,7 @@ class RegionScope(OwningScope):
                     self.block.add(replace(new, over=place.tensor, cell=cell) if is_over else new)
 
     def _line(self) -> KernelLine:
-        return KernelLine(self.context, self._outside, self._type_here)
+        return KernelLine(self.context, self._outside, self._type_here, writes_all=self.context.apart)
 
     def _outputs(self, var: Var, call: Expr) -> tuple[NewTensor | Scalar, ...]:
         """What a kernel writes that outlives its region; the variable is held in it, but for a tuple of so many parts
