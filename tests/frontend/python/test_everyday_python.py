@@ -324,6 +324,28 @@ def test_lists(definition, n):
     agrees(definition, n)
 
 
+def test_functions_of_a_module_that_are_called_as_methods_that_change_lists_are():
+    def smallest_doubled(x: V):
+        while np.sum(x) < 100:
+            x = np.sort(x) * 2
+        return x
+
+    def each_way(x: V, n: int):
+        def ordered(y):
+            return np.sort(y)
+
+        for i in range(n):
+            x = np.append(ordered(x)[1:], x[:1]) if i % 2 == 0 else np.sort(x)[::-1]
+        else:
+            x = np.sort(x) + 1
+        for scale in [1.0, 2.0]:
+            x = np.sort(x) * scale
+        return x
+
+    agrees(smallest_doubled, VECTOR)
+    agrees(each_way, VECTOR, 3)
+
+
 # ----------------------------------------------------------------------------------------------------------- tensors
 
 

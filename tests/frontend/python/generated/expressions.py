@@ -249,7 +249,7 @@ FORMS: dict[str, tuple[Any, ...]] = {
         form("{}.sum(axis=0)", "matrix"), form("np.mean({}, axis=0)", "matrix"), form("np.std({}, axis=0)", "matrix"),
         form("np.concatenate([{}, {}])[1:4]", "vector", "vector"), form("{}[np.array([2, 0, -1])]", "vector"),
         form("{}[[1, 1, 0]]", "vector"), form("np.tanh({})", "vector"), form("np.clip({}, -1, 2.5)", "vector"),
-        form("np.cumsum({})", "vector"), form("np.round({})", "vector"), indexed("{}[{}]", "vectors"), form("({} * {})", "vector", "mask"),
+        form("np.cumsum({})", "vector"), form("np.sort({})", "vector"), form("np.append({}, {})[1:4]", "vector", "vector"), form("np.round({})", "vector"), indexed("{}[{}]", "vectors"), form("({} * {})", "vector", "mask"),
         form("({} @ {})", "vector", "square"), form("np.square({})", "vector"), form("{}.max(axis=0)", "matrix"),
         form("np.array([{}, {}, {}])", "float", "float", "int"), form("{}[1, [2, 0, 1]]", "matrix"), form("{}[[1, 0, 1], [0, 2, 1]]", "matrix"),
         form("np.hypot({}, {})", "vector", "vector"), form("np.diag({} @ np.eye(3))", "square"), form("{}[..., ::-1]", "vector"), form("np.array({} + [0.5])[:1] * np.ones(3)", "floats"),

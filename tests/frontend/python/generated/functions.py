@@ -269,6 +269,12 @@ class Functions(Expressions):
         for name, type_ in known:
             inner = inner.with_variable(name, type_)
         self.block(inner, place.deeper(in_loop=True), size)
+        return self._else_of_loop(scope, place, size)
+
+    def _else_of_loop(self, scope: Scope, place: Place, size: int) -> Scope:
+        if self.chance(5):
+            self.line(place, "else:")
+            self.block(scope, place.deeper(), size - 1)
         return scope
 
     def for_range(self, scope: Scope, place: Place, size: int) -> Scope:
@@ -310,7 +316,7 @@ class Functions(Expressions):
             self.line(place.deeper(), f"if {k} > 1:")
             self.block(inner, place.deeper(in_loop=True).deeper(), size - 1)
         self.block(inner, place.deeper(in_loop=True), size - 1)
-        return scope
+        return self._else_of_loop(scope, place, size)
 
     def while_(self, scope: Scope, place: Place, size: int) -> Scope:
         name = self.fresh("w")
@@ -324,7 +330,7 @@ class Functions(Expressions):
             self.line(place.deeper().deeper(), "break")
         frozen = replace(inner, positions=(*inner.positions, name))
         self.block(frozen, place.deeper(in_loop=True), size)
-        return scope.with_variable(name, "int")
+        return self._else_of_loop(scope.with_variable(name, "int"), place, size)
 
     def stays(self, scope: Scope, place: Place, size: int) -> Scope:
         """A loop whose variable is read behind it."""
@@ -335,7 +341,7 @@ class Functions(Expressions):
         if self.chance(2):
             self.line(place.deeper(), f"if {self.expr(scope.with_variable(total, 'int'), 'bool', 2)}:")
             self.line(place.deeper().deeper(), "break")
-        return scope.with_variable(name, "int").with_variable(total, "int")
+        return self._else_of_loop(scope.with_variable(name, "int").with_variable(total, "int"), place, size)
 
     def match(self, scope: Scope, place: Place, size: int) -> Scope:
         if self.chance(2):

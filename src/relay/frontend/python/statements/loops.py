@@ -20,6 +20,7 @@ from relay.frontend.python.statements.branches import changing_names, joined, ta
 from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
 from relay.frontend.python.syntax.assigned import (
     assigned_names,
+    bound_names,
     breaking_names,
     leaves_by,
     leaves_early,
@@ -52,7 +53,7 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
     if node.orelse and not leaves_by(node.body, ast.Break):  # it always stands behind
         plain = copy(node)
         plain.orelse = []
-        return dispatch.some(block, [plain], [*node.orelse, *rest], exits)
+        return dispatch.some(block, [plain, *node.orelse], rest, exits)
     if isinstance(node, ast.While) and named_in(node.test):
         return dispatch.some(block, [_named_first(block, node)], rest, exits)
     stepping = stepping_of(block, node)
@@ -187,7 +188,7 @@ def _function(
 ) -> Expr:  # fmt: skip
     """The local function, called with what the loop starts from. It ends by `end`."""
     inner = block.inside()
-    inner.names.update({name: Unset(made.span) for name in assigned_names(node.body)})
+    inner.names.update({name: Unset(made.span) for name in bound_names(node.body)})
     position = [Var(stepping.hint, block.type_of(each), span=made.span) for each in stepping.start]
     for each in (*made.state, *position):
         inner.type_of(each)

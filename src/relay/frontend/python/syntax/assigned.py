@@ -222,11 +222,18 @@ def reads(tree: ast.AST) -> Counter[str]:
 
 def local_names(function: ast.FunctionDef | ast.Lambda) -> list[str]:
     """The names that are a function's own, besides its parameters: Python takes none of them from around it."""
-    if isinstance(function, ast.Lambda):
-        return []
-    changed = {name for _, name in changed_lists(function)}
-    assigned = [name for name in assigned_names(function.body) if name not in changed]
-    stores = {n.id for part in function.body for n in ast.walk(part) if isinstance(n, ast.Name) and _is_store(n)}
+    return [] if isinstance(function, ast.Lambda) else bound_names(function.body)
+
+
+def bound_names(statements: Sequence[ast.stmt]) -> list[str]:
+    """The names that statements assign, without those that they only change in place: `np.sort(x)` may look like that.
+
+    >>> bound_names(ast.parse("xs.append(1); y = np.sort(xs); zs = []; zs.append(y)").body)
+    ['y', 'zs']
+    """
+    changed = dict.fromkeys(name for part in statements for _, name in changed_lists(part))
+    assigned = [name for name in assigned_names(statements) if name not in changed]
+    stores = {n.id for part in statements for n in ast.walk(part) if isinstance(n, ast.Name) and _is_store(n)}
     return [*assigned, *(name for name in changed if name in stores)]
 
 
@@ -234,8 +241,8 @@ def _is_store(node: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Store)
 
 
-def changed_lists(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, str]]:
-    """The calls and assignments in a function that change a list or an array, with the variable that they do it by."""
-    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+def changed_lists(tree: ast.AST) -> list[tuple[ast.expr, str]]:
+    """The calls and assignments inside that change a list or an array, with the variable that they do it by."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = [(call, name) for call in calls if (name := changed_variable(call)) is not None]
-    return [*named, *_changed_parts(function)]
+    return [*named, *_changed_parts(tree)]
