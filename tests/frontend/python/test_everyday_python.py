@@ -346,6 +346,27 @@ def test_functions_of_a_module_that_are_called_as_methods_that_change_lists_are(
     agrees(each_way, VECTOR, 3)
 
 
+def test_a_number_that_a_loop_begins_with_is_as_wide_as_the_loop_makes_it():
+    def sums(x: relay.Tensor[(4,), "float64"]):
+        total, last, rate = 0.0, 0.0, 0.5
+        for e in x:
+            last = total
+            total += e
+            rate = rate * 0.5
+        return total, last, rate
+
+    def digits(x: relay.Tensor[(4,), "int64"]):
+        found, turns = 0, 0
+        while turns < 4:
+            found = found * 1000 + x[turns]
+            turns += 1
+        return found, turns
+
+    found = agrees(sums, VECTOR.astype(np.float64) / 3)
+    assert [str(each.dtype) for each in found] == ["float64", "float64", "float32"]  # no wide number makes the rate one
+    agrees(digits, np.array([31, 1, 200, 7]))
+
+
 # ----------------------------------------------------------------------------------------------------------- tensors
 
 

@@ -4,8 +4,7 @@ the loop changes; or the body once for each element, where their number is known
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.branches import changing_names, joined, take_state
+from relay.frontend.python.statements.learning import learned_types
 from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
 from relay.frontend.python.syntax.assigned import (
     assigned_names,
@@ -80,7 +80,7 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
         block.names.setdefault(name, Unset(span))
     names = [name for name in changed if not isinstance(block.names[name], Unset)]
     forms = [form_of(block.names[name]) for name in names]
-    learned = _learned(block, node, stepping, [n for n in names if _is_empty(block.names[n])])
+    learned = learned_types(block, node, stepping, names)
     starts = [_begin(block, name, span, learned.get(name)) for name in names]
     types = [block.type_of(each) for each in starts]
     state = [Var(name, type_, span=span) for name, type_ in zip(names, types, strict=True)]
@@ -124,37 +124,6 @@ def _begin(block: Block, name: str, span: Span, learned: Type | None) -> Expr:
     """What a variable is before the loop."""
     worth = block.names[name]
     return block.ownership.hand_on(worth, block.bind(name, as_expr(block, worth, span, learned), span))
-
-
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, list) and not value
-
-
-def _learned(block: Block, node: ast.While | ast.For, stepping: Stepping, names: Sequence[str]) -> Mapping[str, Type]:
-    """The types of variables that begin as empty lists: what they are behind one turn, which is read for that alone."""
-    found: dict[str, Type] = {}
-    if not names:
-        return found
-
-    def end(side: Block, *_: Any) -> Expr:
-        for name in names:
-            worth = side.names[name]
-            if name not in found and not isinstance(worth, Unset) and not _is_empty(worth):
-                found[name] = side.type_of(as_expr(side, worth, side.span(node)))
-        return Tuple(())
-
-    def body(side: Block, value: Any, after: Callable[[], Position]) -> Expr:  # noqa: ARG001
-        if isinstance(node, ast.For):
-            assign(side, node.target, value)
-        return dispatch.run(side, node.body, Exits(end, end, end, end))
-
-    inner = block.inside()
-    position = [Var(stepping.hint, block.type_of(each)) for each in stepping.start]
-    for each in position:
-        inner.type_of(each)
-    with block.ownership.trial(), suppress(RelayError):  # what is wrong in the body is told when it is read for good
-        stepping.turn(inner, position, body, end)
-    return found
 
 
 def _made(
