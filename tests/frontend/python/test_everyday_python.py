@@ -17,6 +17,8 @@ V = relay.Tensor[(4,)]
 M = relay.Tensor[(3, 4)]
 S = relay.Tensor[("n",)]
 I = relay.Tensor[(4,), "int32"]
+WideV = relay.Tensor[(4,), "float64"]
+WideI = relay.Tensor[(4,), "int64"]
 Places = relay.Tensor[(2,), "int32"]
 Bools = relay.Tensor[(3,), "bool"]
 Grid = relay.Tensor[("n", "d")]
@@ -347,7 +349,7 @@ def test_functions_of_a_module_that_are_called_as_methods_that_change_lists_are(
 
 
 def test_a_number_that_a_loop_begins_with_is_as_wide_as_the_loop_makes_it():
-    def sums(x: relay.Tensor[(4,), "float64"]):
+    def sums(x: WideV):
         total, last, rate = 0.0, 0.0, 0.5
         for e in x:
             last = total
@@ -355,7 +357,7 @@ def test_a_number_that_a_loop_begins_with_is_as_wide_as_the_loop_makes_it():
             rate = rate * 0.5
         return total, last, rate
 
-    def digits(x: relay.Tensor[(4,), "int64"]):
+    def digits(x: WideI):
         found, turns = 0, 0
         while turns < 4:
             found = found * 1000 + x[turns]
