@@ -7,6 +7,7 @@ from dataclasses import field
 from relay.base.frozen import mutable
 from relay.infer.eager import eager_type
 from relay.ir.expr import Constant, Expr, Let, Var, record_type
+from relay.ir.rewriting import typed_as
 from relay.ir.traversal import post_order
 from relay.ir.types import Type
 
@@ -32,9 +33,12 @@ class Chain:
         self.bindings.append((var, value))
 
     def before(self, result: Expr) -> Expr:
-        """`result` behind all bindings."""
+        """`result` behind all bindings, with types as far as they are known."""
+        is_typed = eager_type(result) is not None
         for var, value in reversed(self.bindings):
-            result = Let(var, value, result, span=value.span)
+            made = Let(var, value, result, span=value.span)
+            is_typed = is_typed and value.checked_type is not None
+            result = typed_as(made, result) if is_typed else made
         return result
 
     def ending(self, result: Expr) -> Expr:

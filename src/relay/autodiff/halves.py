@@ -18,7 +18,7 @@ from relay.autodiff.program import DerivedProgram, declared, told, typed
 from relay.autodiff.saved import Branch, Saved, kept_type, unpacked
 from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Match, Tuple, TupleGetItem, Var, record_type
-from relay.ir.traversal import post_order
+from relay.ir.traversal import body_nodes, post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import GlobalTypeVar, TupleType, Type, TypeCall
 from relay.ir.variables import free_vars, substitute
@@ -84,7 +84,7 @@ class Splitting:
 
     def _missing(self, function: Function, active: Sequence[bool]) -> list[_Variant]:
         found = self.program.active(function, active)
-        lets = (node for node in post_order(function.body) if isinstance(node, Let) and node.var in found)
+        lets = (node for node in body_nodes(function) if isinstance(node, Let) and node.var in found)
         calls = (let.value for let in lets if isinstance(let.value, Call) and isinstance(let.value.op, GlobalVar))
         asked = (self._variant(call, self.program.active_arguments(call, found)) for call in calls)
         made = self.program.functions

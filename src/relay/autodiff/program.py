@@ -37,6 +37,7 @@ class DerivedProgram:
     definitions: dict[GlobalTypeVar, TypeData] = field(default_factory=dict)
     _counting: Counting | None = None
     _normal: dict[GlobalVar, Function] = field(default_factory=dict)
+    _active: dict[tuple[Function, tuple[bool, ...]], set[Var]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         taken = {each.name_hint for each in self.module} | {each.name for each in self.module.type_definitions}
@@ -52,8 +53,11 @@ class DerivedProgram:
 
     def active(self, function: Function, active: Sequence[bool]) -> set[Var]:
         """What depends on the parameters that are `active`."""
-        roots = [param for param, on in zip(function.params, active, strict=True) if on]
-        return active_variables(function.body, roots, self.types.exists, self._counting_parameters())
+        key = function, tuple(active)
+        if key not in self._active:
+            roots = [param for param, on in zip(function.params, active, strict=True) if on]
+            self._active[key] = active_variables(function.body, roots, self.types.exists, self._counting_parameters())
+        return self._active[key]
 
     def active_arguments(self, call: Call, active: AbstractSet[Var]) -> tuple[bool, ...]:
         """Of each argument of a function's call whether it is differentiated there; `active` are the variables that

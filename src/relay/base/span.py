@@ -15,6 +15,8 @@ from relay.base.frozen import frozen
 
 _READING: ContextVar[Span | None] = ContextVar("reading", default=None)
 _PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
+_OUR_FILES: set[str] = set()
+"""Those of this package that were met: a node is built below dozens of its frames."""
 
 
 @frozen
@@ -62,7 +64,10 @@ class Span:
 
 def _is_ours(code: CodeType) -> bool:
     """Whether code is of this package: in one of its files, or an `__init__` that `dataclasses` wrote."""
-    return code.co_filename.startswith(_PACKAGE_ROOT) or (code.co_name, code.co_filename) == ("__init__", "<string>")
+    if code.co_filename.startswith(_PACKAGE_ROOT):
+        _OUR_FILES.add(code.co_filename)
+        return True
+    return (code.co_name, code.co_filename) == ("__init__", "<string>")
 
 
 @contextmanager
@@ -82,7 +87,7 @@ def caller_span() -> Span | None:
     if place is not None:
         return place
     frame = inspect.currentframe()
-    while frame is not None and _is_ours(frame.f_code):
+    while frame is not None and (frame.f_code.co_filename in _OUR_FILES or _is_ours(frame.f_code)):
         frame = frame.f_back
     if frame is None:
         return None

@@ -124,7 +124,10 @@ def has_extents_of(type_: Type, symbols: Set[Symbol]) -> bool:
 
 def is_closed(type_: Type | None) -> bool:
     """Whether a type is known, and means the same everywhere: it has no variables, and no extents but numbers."""
-    if type_ is None or any(isinstance(leaf, TypeVar | IncompleteType) for leaf in type_leaves(type_)):
+    if type_ is None:
+        return False
+    leaves = () if isinstance(type_, TensorType) else type_leaves(type_)
+    if any(isinstance(leaf, TypeVar | IncompleteType) for leaf in leaves):
         return False
     return has_extents_of(type_, frozenset())
 
@@ -152,6 +155,8 @@ def type_symbols(type_: Type) -> tuple[Symbol, ...]:
 
 def type_holes(type_: Type) -> tuple[IncompleteType, ...]:
     """The types still to be found in a type."""
+    if isinstance(type_, TensorType):
+        return ()
     return tuple(leaf for leaf in type_leaves(type_) if isinstance(leaf, IncompleteType))
 
 

@@ -123,15 +123,14 @@ def _above(nodes: Sequence[int]) -> set[int]:
 def _unite(stretches: list[tuple[int, int]], stretch: tuple[int, int]) -> None:
     """Add a stretch to sorted ones that do not touch each other."""
     begin, end = stretch
-    at = bisect_left(stretches, (begin, begin))
+    at = bisect_left(stretches, stretch)
     if at and stretches[at - 1][1] >= begin:
         at -= 1
-    if at < len(stretches) and stretches[at][0] <= begin and end <= stretches[at][1]:
-        return
-    behind = at
-    while behind < len(stretches) and stretches[behind][0] <= end:
-        begin, end = min(begin, stretches[behind][0]), max(end, stretches[behind][1])
-        behind += 1
+    behind = bisect_left(stretches, (end + 1, 0), at)
+    touched = stretches[at:behind]
+    if touched:  # ends are in order, as beginnings are
+        (first, _), (_, last) = touched[0], touched[-1]
+        begin, end = first if first < begin else begin, last if last > end else end
     stretches[at:behind] = [(begin, end)]
 
 

@@ -45,6 +45,7 @@ class _Joining:
         self.graph = graph
         self.limits = limits
         self.nodes: dict[Expr, Node] = {node.call: node for node in graph.nodes}
+        self.uses: dict[Node, list[Expr]] = {}
         self.agree: dict[tuple[Group, Group], bool] = {}
         """Whether a group and one that reads it may be joined, wherever they are evaluated."""
         self.tried: set[tuple[Group, Group]] = set()
@@ -111,7 +112,8 @@ class _Joining:
             return False
         if _is_view(group) or _is_view(other) or not within(self.limits, (group, other)):
             return False
-        if not any(map(is_reduction, group.members)) and not any(map(is_reduction, other.members)):
+        computes_elements = max(group.kind, other.kind) <= FusionKind.INJECTIVE
+        if computes_elements or not any(map(is_reduction, (*group.members, *other.members))):
             return bool(shape)
         members = in_order((group, other))
         return (
@@ -131,7 +133,7 @@ class _Joining:
             member
             for member in members
             if member in (*group.outputs, *other.outputs)
-            and (member.call is self.graph.body or any(user not in inside for user in self._uses(member)))
+            and (member.call is self.graph.body or not inside.issuperset(self._uses(member)))
         ]
         if len(outputs) > self.limits.max_outputs:
             return
@@ -142,12 +144,14 @@ class _Joining:
 
     def _uses(self, node: Node) -> list[Expr]:
         """What reads a value; an argument that is a tuple stands for the calls that take it."""
-        found: list[Expr] = []
-        for user in self.graph.users.get(node.call, ()):
-            taken = self.graph.users.get(user, ()) if isinstance(user, Tuple) else ()
-            inside = taken and all(each in self.nodes for each in taken)
-            found.extend(taken if inside else (user,))
-        return found
+        known = self.uses.get(node)
+        if known is None:
+            known = self.uses[node] = []
+            for user in self.graph.users.get(node.call, ()):
+                taken = self.graph.users.get(user, ()) if isinstance(user, Tuple) else ()
+                inside = taken and all(each in self.nodes for each in taken)
+                known.extend(taken if inside else (user,))
+        return known
 
     def _meeting(self, group: Group, other: Group) -> int | None:
         """Where both can be evaluated."""
@@ -167,9 +171,8 @@ class _Joining:
         return [each for each in group.operands if each not in known]
 
     def _used_by(self, group: Group, besides: Group) -> list[Expr]:
-        inside = group.calls, besides.calls
-        uses = [user for output in group.outputs for user in self._uses(output)]
-        return [user for user in uses if not any(user in calls for calls in inside)]
+        inside = group.calls | besides.calls
+        return [user for output in group.outputs for user in self._uses(output) if user not in inside]
 
     def _place(self, expr: Expr) -> int:
         node = self.nodes.get(expr)

@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.autodiff.chain import Chain
 from relay.autodiff.differentiate import differentiated
 from relay.autodiff.forward import with_tangents
 from relay.autodiff.linearize import linearized
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Op, Tuple, TupleGetItem, Var, record_type
+from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Op, Tuple, Var, record_type
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Operator
 from relay.ir.rewriting import rewrite_nodes, typed_as
+from relay.ir.sharing import let_chain
 from relay.ir.traversal import body_nodes
 from relay.ops.transformations import CHECKPOINT_ATTRIBUTE, GRAD, ITS_COTANGENT, JVP, LINEARIZE, VJP
 from relay.transform.batching.auto_batch import AutoBatch
@@ -90,10 +92,12 @@ def _shaped(function: Function, alone: bool, with_value: bool) -> Function:
     """A function that gives `(value, (cotangents,))`, giving what is wanted of it."""
     if with_value and not alone:
         return function
-    result = function.body
-    cotangents = TupleGetItem(result, 1)
-    wanted = TupleGetItem(cotangents, 0) if alone else cotangents
-    body = Tuple((TupleGetItem(result, 0), wanted)) if with_value else wanted
+    lets, result = let_chain(function.body)
+    assert isinstance(result, Tuple)
+    value, cotangents = result.fields
+    assert isinstance(cotangents, Tuple)
+    wanted = cotangents.fields[0] if alone else cotangents
+    body = Chain([(let.var, let.value) for let in lets]).before(Tuple((value, wanted)) if with_value else wanted)
     return Function(function.params, body, None, function.type_params, function.attrs, span=function.span)
 
 
