@@ -105,6 +105,7 @@ class Checker:
             for ends in [[_floats(function(_along(at, directions, way * step))) for way in (-1, 1)]]
         )
         self.seen[order] += 1
+        changes = False
         for one, other, mine in zip(fine, coarse, _floats(found), strict=True):
             if one is None or other is None or mine is None:
                 continue
@@ -115,6 +116,8 @@ class Checker:
                 raise Disagreement(f"{order} derivative: {mine!r}, by differences {one!r}")
             elif np.any(one):
                 self.seen[f"{order}: results that change"] += 1
+                changes = True
+        self.seen[f"{order}: programs with one that changes"] += changes
 
     def report(self, console: Console, ran: int) -> None:
         for what, count in sorted(self.seen.items()):

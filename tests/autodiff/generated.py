@@ -1,17 +1,19 @@
-"""Generated programs that can be differentiated: control flow, data types, closures, with floats in, a float out."""
+"""Generated programs that can be differentiated: control flow, data types, closures, with floats in, a float out, and
+curved functions between them, so that second derivatives are not zero."""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeGuard
 
 import numpy as np
 from hypothesis import strategies as st
 
 import relay
-from relay.ir.expr import Expr
+from relay.ir.expr import Expr, Function, Let, Var, const
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType, Type
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
@@ -21,13 +23,23 @@ from tests.programs.universe import FLOAT, MATRIX, VECTOR
 
 
 class _Dependent(Generator):
-    """Draws programs in which floats that are not computed are variables, or made of one: little is constant."""
+    """Draws programs in which floats that are not computed are variables, or made of one: little is constant. Most of
+    what is computed is curved."""
 
     has_refs = False
 
+    def made(self, scope: Scope, type_: Type, size: int) -> Expr:
+        if not _is_float(type_):
+            return super().made(scope, type_, size)
+        if size <= 0 and _floats(scope):
+            return self.leaf(scope, type_)
+        if size > 0 and self.number(0, 2):
+            return self.curved(scope, type_, size)
+        return super().made(scope, type_, size)
+
     def leaf(self, scope: Scope, type_: Type, size: int = 0) -> Expr:
-        floats = [each for each in scope.variables if isinstance(each[1], TensorType) and each[1].dtype.is_float]
-        if not isinstance(type_, TensorType) or not type_.dtype.is_float or not floats:
+        floats = _floats(scope)
+        if not _is_float(type_) or not floats:
             return super().leaf(scope, type_, size)
         same = [each for each in floats if each[1] == type_]
         chosen = same if same and self.number(0, 2) else floats
@@ -35,13 +47,53 @@ class _Dependent(Generator):
         if own == type_:
             return var
         value = call("sum", var, axis=None, keepdims=False) if own != FLOAT else var
-        return value if type_ == FLOAT else call("add", self.made(scope, type_, 0), value)
+        return value if type_ == FLOAT else call("add", super().made(scope, type_, 0), value)
+
+    def curved(self, scope: Scope, type_: TensorType, size: int) -> Expr:
+        """A float whose second derivative is not zero: a product, a quotient, or a function that stays small."""
+        kind = self.number(0, 9)
+        if kind <= 4:
+            name = ("tanh", "sigmoid", "sin", "cos", "nn.softmax" if type_.shape else "erf")[kind]
+            return call(name, self.expr(scope, type_, size))
+        if kind == 5:
+            return call("exp", call("tanh", self.expr(scope, type_, size)))
+        if kind == 6:
+            return call(("log", "sqrt", "rsqrt")[self.number(0, 2)], _above_one(self.expr(scope, type_, size)))
+        left, right = (self.fresh(type_, "c") for _ in range(2))  # each is read twice
+        if kind == 7:
+            value = call("divide", left, _above_one(right))
+        elif kind == 8:
+            value = call("multiply", left, call("sin", call("add", left, right)))
+        else:
+            value = call("subtract", call("multiply", left, call("sigmoid", right)), call("tanh", left))
+        return Let(left, self.expr(scope, type_, size // 2), Let(right, self.expr(scope, type_, size // 2), value))
+
+
+def _is_float(type_: Type) -> TypeGuard[TensorType]:
+    return isinstance(type_, TensorType) and type_.dtype.is_float
+
+
+def _floats(scope: Scope) -> list[tuple[Var, TensorType]]:
+    return [(var, type_) for var, type_ in scope.variables if _is_float(type_)]
+
+
+def _above_one(value: Expr) -> Expr:
+    """1 + value²."""
+    return call("add", call("multiply", value, value), const(np.float32(1)))
 
 
 def differentiable_programs(max_size: int = 24) -> st.SearchStrategy[Program]:
-    """Programs with a float parameter that give a tensor of floats."""
+    """Programs with a float parameter that give a tensor of floats, which is curved in all that it depends on."""
     drawn = programs(max_size, made_by=_Dependent, results=(FLOAT, VECTOR, MATRIX))
-    return drawn.filter(lambda each: any(given.dtype.kind == "f" for given in each.arguments))
+    with_floats = drawn.filter(lambda each: any(given.dtype.kind == "f" for given in each.arguments))
+    return with_floats.map(_curved_at_the_end)
+
+
+def _curved_at_the_end(program: Program) -> Program:
+    main = program.module["main"]
+    value = Var("value", main.ret_type)
+    body = Let(value, main.body, call("multiply", value, call("sin", call("add", value, const(np.float32(1))))))
+    return replace(program, module=program.module.with_function("main", Function(main.params, body, main.ret_type)))
 
 
 def in_float64(module: IRModule) -> IRModule:
