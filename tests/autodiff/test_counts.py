@@ -5,6 +5,10 @@ that changes. So a gradient is 3 times the program, and a Hessian-vector product
 gradient but not the gradients of the weights themselves, 8 times.
 """
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import relay
@@ -73,10 +77,28 @@ def test_multiply_adds_of_hessian_vector_products(title):
     assert 3 * products(tangent_alone(relay.jvp(gradient))) <= 8 * products(gradient)
 
 
-def test_hessian_vector_products_of_deep_programs_are_derived_and_compiled_in_linear_time():
-    def compiled(depth: int) -> None:
-        steps = "".join(f"let %x{at + 1} = multiply(%x{at}, sigmoid(%x{at}));\n" for at in range(depth))
-        text = f"def @main(%x0: Tensor[(8,), float32]) {{ {steps} sum(%x{depth}) }}"
-        relay.build(relay.jvp(relay.grad(parsed(text), wrt=0)))
+def deep(depth: int) -> IRModule:
+    """Each value is read twice."""
+    steps = "".join(f"let %x{at + 1} = multiply(%x{at}, sigmoid(%x{at}));\n" for at in range(depth))
+    return parsed(f"def @main(%x0: Tensor[(8,), float32]) {{ {steps} sum(%x{depth}) }}")
 
-    assert is_linear(compiled, 25)
+
+def test_a_gradient_compiles_in_five_times_what_the_program_takes(tmp_path):
+    """It has four times the operators, and is derived. In a process of its own: here all programs are verified."""
+    code = """
+import os, sys
+import relay
+from tests.autodiff.test_counts import deep
+from tests.growth import calls
+ways = (lambda module: module), relay.grad
+def compiled(way, kept):
+    os.environ["RELAY_CACHE_DIR"] = f"{sys.argv[1]}/{kept}"
+    return calls(lambda: relay.build(way(deep(200))))
+_, _, program, gradient = (compiled(way, at) for at, way in enumerate(ways + ways))  # at first modules are loaded
+sys.exit(f"{gradient} calls, and {program}" if gradient > 5 * program else 0)
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_hessian_vector_products_of_deep_programs_are_derived_and_compiled_in_linear_time():
+    assert is_linear(lambda depth: relay.build(relay.jvp(relay.grad(deep(depth), wrt=0))), 25)

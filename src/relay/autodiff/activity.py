@@ -46,9 +46,12 @@ def active_arguments(call: Call, active: AbstractSet[Var], counting: Counting) -
 def counting_parameters(
     graph: CallGraph, normal: Callable[[GlobalVar], Function], exists: Callable[[Type], bool]
 ) -> Counting:
-    """Those of all functions of a program: the least that agree with each other. `normal` gives their A-normal form."""
-    found: dict[GlobalVar, frozenset[int]] = {name: frozenset() for each in graph.components for name in each}
-    for component in graph.components:
+    """Those of all functions of a program that are called: the least that agree with each other. `normal` gives their
+    A-normal form."""
+    called = {callee for callees in graph.callees.values() for callee in callees}
+    components = [each for each in graph.components if not called.isdisjoint(each)]
+    found: dict[GlobalVar, frozenset[int]] = {name: frozenset() for each in components for name in each}
+    for component in components:
         changed = True
         while changed:
             before = [found[name] for name in component]

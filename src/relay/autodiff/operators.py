@@ -41,8 +41,11 @@ def pulled_back(call: Call, result: Var, cotangent: Expr) -> tuple[Expr | None, 
 
 def _by_name(entry: Expr, call: Call, result: Var) -> Expr:
     """What a rule made, where the result of the call stands under its name."""
+    nodes = post_order(entry)
+    if call not in nodes:
+        return entry
     new: dict[Expr, Expr] = {}
-    for node in post_order(entry):
+    for node in nodes:
         new[node] = result if node is call else rebuild_typed(node, [new[part] for part in children(node)])
     return new[entry]
 

@@ -126,10 +126,12 @@ def is_closed(type_: Type | None) -> bool:
     """Whether a type is known, and means the same everywhere: it has no variables, and no extents but numbers."""
     if type_ is None:
         return False
-    leaves = () if isinstance(type_, TensorType) else type_leaves(type_)
-    if any(isinstance(leaf, TypeVar | IncompleteType) for leaf in leaves):
-        return False
-    return has_extents_of(type_, frozenset())
+    for leaf in (type_,) if isinstance(type_, TensorType) else type_leaves(type_):
+        if isinstance(leaf, TypeVar | IncompleteType):
+            return False
+        if isinstance(leaf, TensorType) and not all(isinstance(extent, int) for extent in leaf.shape):
+            return False
+    return True
 
 
 def type_calls(type_: Type) -> Iterator[TypeCall]:

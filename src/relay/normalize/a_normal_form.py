@@ -15,15 +15,39 @@ from collections.abc import Callable
 from dataclasses import field
 
 from relay.base.frozen import mutable
-from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, If, Let, Match, Op, Var
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body, with_lets
-from relay.ir.sharing import Scope, Scopes, scopes, value_node
-from relay.ir.traversal import children
+from relay.ir.sharing import Scope, Scopes, let_chain, scopes, value_node
+from relay.ir.traversal import LEAVES, children
 
 
 def to_a_normal_form(function: Function) -> Function:
-    """The function with every scope in A-normal form."""
-    return name_values(function, lambda _: lambda node: not is_atom(node))
+    """The function with every scope in A-normal form; the same function if it is."""
+    return function if _is_normal(function) else name_values(function, lambda _: lambda node: not is_atom(node))
+
+
+def _is_normal(function: Function) -> bool:
+    """Whether nothing is left to name, as far as a look at each binding tells: those of functions inside are not."""
+    seen: set[Expr] = set()
+    waiting = [function.body]
+    while waiting:
+        lets, result = let_chain(waiting.pop())
+        if not is_atom(result):
+            return False
+        for value in (let.value for let in lets):
+            parts = children(value)
+            if isinstance(value, If | Match):
+                waiting += parts[1:]
+                parts = parts[:1]
+            if isinstance(value, Function | Let) or value in seen or not all(map(_is_name, parts)):
+                return False
+            if parts:
+                seen.add(value)
+    return True
+
+
+def _is_name(expr: Expr) -> bool:
+    return isinstance(expr, LEAVES)
 
 
 def name_values(function: Function, needs_name: Callable[[Scopes], Callable[[Expr], bool]]) -> Function:

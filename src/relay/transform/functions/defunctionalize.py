@@ -58,6 +58,9 @@ from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnused
 @module_pass(level=1)
 def Defunctionalization(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make functions that are values into data."""
+    held = (type_ for each in module.constructors() for type_ in each.inputs)
+    if all(map(_is_first_order, module.functions.values())) and not any(map(_holds_functions, held)):
+        return module
     prepared = module
     for each in (RemoveUnusedFunctions, EtaExpand(expand_global_var=False), Monomorphize, LambdaLift):
         prepared = each(prepared)
