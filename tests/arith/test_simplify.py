@@ -23,7 +23,7 @@ from relay.arith.prove import Proof, prove, prove_equal
 from relay.arith.rules import RULES, C, D, N, Rule
 from relay.arith.simplify import Assumptions, simplify
 
-I, J, K, F, NN, MM = (Symbol(name) for name in "ijkfnm")  # noqa: E741
+I, J, K, F, NN, MM, X, T = (Symbol(name) for name in "ijkfnmxt")  # noqa: E741
 
 
 def holds(comparison: Comparison, values: dict[Symbol, int]) -> bool:
@@ -72,6 +72,68 @@ RANGES = {I: Interval(0, 6), J: Interval(0, 3), K: Interval(-2, 5), F: Interval(
 )
 def test_simplifies(expr: IntExpr, expected: IntExpr) -> None:
     assert simplify(expr, RANGES) == expected
+
+
+SMALL = {I: Interval(0, 6), J: Interval(0, 3), K: Interval(-3, -1), T: Interval(9, 11), NN: Interval(4, 5)}
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        (T // 4, 2),
+        (T % 4, T - 8),
+        (K // 4, -1),
+        (K % 4, K + 4),
+        ((8 * X + 4 * J + T) // 16, (2 * X + J + 2) // 4),
+        ((8 * X + 4 * J + T) % 16, 4 * ((2 * X + J + 2) % 4) + T - 8),
+        ((J + I % 8 + X) % 4, (J + I + X) % 4),
+        ((3 * (X % 8) + J + X + 1) % 4, (J + 1) % 4),
+        ((J * NN + 2 * NN * X + K) // NN, J + 2 * X + K // NN),
+        ((J * NN + 2 * NN * X + K) % NN, K % NN),
+        ((NN * J * X) // (NN * X), J),
+        (3 * X - 12 * (X // 4) + J + 2, 3 * (X % 4) + J + 2),
+        (6 * (X % 8 // 2) + 3 * (X % 2) + J + 1, 3 * (X % 8) + J + 1),
+        ((X // NN) * NN * J + (X % NN) * J + K + 1, X * J + K + 1),
+        (2 * (X // NN) * NN + 2 * (X % NN) + K, 2 * X + K),
+    ],
+    ids=str,
+)
+def test_what_is_around_the_terms_of_a_rule_stays(expr: IntExpr, expected: IntExpr) -> None:
+    """Coefficients, constants and other terms, before and behind them."""
+    assert simplify(expr, SMALL) == expected
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        T // NN,  # 2 for some values and 3 for none, but the quotient of its end is no number
+        10 // NN,
+        T % NN,
+        T // -4,
+        X % 7 // 3 * 3 + X % 3,  # 7 is no multiple of 3
+        X % 6 // -3 * -3 + X % -3,
+        X % 6 // 3 * 3 + 2 * (X % 3),
+        X % 6 // 3 * 3 + X % 2,
+        X % 6 % 4,
+        X % -8 % 4,
+        X - X // 4 * 3,
+        X - X // -4 * -4,
+        2 * X - X // 4 * 4,
+        X + X // 4 * 4,
+        X + 1 - (X + 1) // 4 * 4,
+        (X // NN) * NN * J + 2 * (X % NN) * J,
+        (X // NN) * NN * J + (X % NN) * T,
+        (X // NN) * NN * J + (T % NN) * J,
+        (6 * X + 4 * J + 1) // 12,
+        (NN * J) // (NN * X),
+        (NN * X + J) // (NN + 1),
+        minimum(T, 10),
+        maximum(J, I),
+    ],
+    ids=str,
+)
+def test_what_fits_no_rule_stays_as_it_is(expr: IntExpr) -> None:
+    assert simplify(expr, SMALL) == expr
 
 
 def test_symbolic_fused_axes() -> None:

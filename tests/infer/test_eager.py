@@ -16,6 +16,12 @@ def op(name):
     return Op(OPERATORS[name])
 
 
+def eager_type_of(expr):
+    """The expression, typed."""
+    eager_type(expr)
+    return expr
+
+
 def built():
     x, t = Var("x", TensorType((ANY, 4), "int8")), Var("t", TupleType((INT, TensorType((ANY,), "int8"))))
     return {
@@ -103,7 +109,15 @@ def test_what_a_pass_makes_of_typed_parts_is_typed():
     assert typed_by_parts(Let(x, const(1), Var("y"))).checked_type is None
 
 
-def eager_type_of(expr):
-    """The expression, typed."""
-    eager_type(expr)
-    return expr
+@pytest.mark.parametrize(
+    "function",
+    [
+        Function((Var("x"),), const(1)),
+        Function((Var("x"),), const(1), INT),
+        Function((eager_type_of(Var("x", INT)), Var("y")), const(1)),
+        Function((), Var("x")),
+    ],
+    ids=["parameter", "declared result", "second parameter", "body"],
+)
+def test_a_function_of_which_something_is_open_has_no_type(function):
+    assert typed_by_parts(function).checked_type is None

@@ -10,7 +10,7 @@ from relay.infer.forms.node_types import NodeTypes
 from relay.infer.infer_type import infer_type, infer_type_expr
 from relay.infer.unification.explain import callee_name, describe, place, short_name, span_of_use
 from relay.infer.unification.known import annotated_type
-from relay.infer.unification.unify import Mode
+from relay.infer.unification.unify import Mode, Unifier
 from relay.ir.expr import (
     Call,
     Clause,
@@ -131,6 +131,17 @@ def test_nodes():
     assert used.checked_type is typed.checked_type is None
     types.record()
     assert (used.checked_type, typed.checked_type) == (TupleType(()), BOOL)
+
+
+def test_nothing_of_a_finished_group_is_carried_along():
+    types, tensor = nodes(), TensorType((4,), "int8")
+    k = types.unifier.fresh_symbol("k")
+    types.bind(Var("x"), hole := IncompleteType())
+    for found, expected in ((hole, INT), (TensorType((k,), "int8"), tensor)):
+        assert types.relate(found, expected, Mode.EXACT, Tuple(())) is None
+    assert types.unifier != Unifier()
+    types.finish()
+    assert types.unifier == Unifier()
 
 
 def test_a_type_that_stays_unknown_is_refused_by_its_reason():

@@ -7,6 +7,7 @@ each, which costs the import of the compiler every time.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import resource
@@ -18,7 +19,7 @@ from functools import cached_property
 from inspect import getattr_static
 from pathlib import Path
 from random import Random
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from tests.mutation.equivalent import EQUIVALENT
@@ -126,8 +127,25 @@ def _run(mutant: Mutant | None, check: Check, seconds: int) -> None:
 
 
 def plant(mutant: Mutant) -> None:
-    """Give the function its mistake, in this process."""
-    _function(mutant).__code__ = mutant.code()
+    """Give the function its mistake, in this process, and so those that it has made by now: what a decorator gives
+    was made when modules were loaded."""
+    function, code = _function(mutant), mutant.code()
+    inner = {_place(each): each for each in _inner(code)}
+    made = set(_inner(function.__code__))
+    function.__code__ = code
+    for each in gc.get_objects() if made else ():
+        if isinstance(each, FunctionType) and each.__code__ in made:
+            each.__code__ = inner[_place(each.__code__)]
+
+
+def _inner(code: CodeType) -> list[CodeType]:
+    """The codes of the functions inside another's."""
+    inside = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return [found for each in inside for found in (each, *_inner(each))]
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
 
 
 def _function(mutant: Mutant) -> FunctionType:

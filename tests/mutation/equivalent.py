@@ -21,7 +21,8 @@ EQUIVALENT: dict[str, str] = {
     "infer/own_functions.py with_own_functions: if not any(map(_is_open, order)) → if False": "what is made of the same"
     " parts is the same",
     "ir/scope_builder.py ScopeBuilder.let: if value.checked_type is not None → if True": "a new variable has no type",
-    "ir/sharing.py _assign: 0 → 1": "of a function and of a block nobody asks which child it is",
+    "ir/sharing.py _assign: 0 → 1": "of a function nobody asks which child it is",
+    "ir/sharing.py _assign: 0 → 1 (3)": "of a block nobody asks which child it is",
     "ir/sharing.py _innermost_around: left.depth >= right.depth → left.depth > right.depth": "both go up in the end",
     "ir/sharing.py _open: 1 → 2": "only the order of depths matters",
     "ir/structural.py _Canonical._dimension: case _ → no such case": "there are no other dimensions",
@@ -36,5 +37,9 @@ EQUIVALENT: dict[str, str] = {
     "unification/unify.py Unifier.zonk: if not self.bindings and (not self.extents) → if False": "nothing is put in",
     "normalize/a_normal_form.py _outermost_first: if not (isinstance(node, Function) and node.attrs.get('Primitive'))"
     " → if True": "names inside a primitive function are asked for by nobody",
-    "normalize/continuation_passing.py _Conversion._handing: 0 → 1": "all ways of a choice go on alike",
+    "normalize/continuation_passing.py _Conversion._handing: 0 → 1 (2)": "all ways of a choice go on alike",
+    "arith/expr.py floor_divide: rest.right > 0 → rest.right >= 0": "a divisor is never 0",
+    "arith/left_sides.py _match_value_and_quotient: 0 → 1": "nothing is divided by 1",
+    "arith/simplify.py Assumptions._to_fixed_point: if isinstance(rebuilt, (int, Symbol, Atom)) → if True": "what was"
+    " rebuilt is simplified anew either way",
 }

@@ -8,6 +8,7 @@ of a module stays as it is.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,8 @@ Change = Callable[[Any], None]
 
 @dataclass(frozen=True)
 class Mutant:
-    """A module in whose `function`, at the node at `position` of its tree, `before` is replaced by `after`."""
+    """A module in whose `function`, at the node at `position` of its tree, `before` is replaced by `after`; the
+    `nth` place there of these two."""
 
     path: Path
     function: str
@@ -37,12 +39,15 @@ class Mutant:
     position: int
     before: str
     after: str
+    nth: int
     change: Change
 
     @property
     def name(self) -> str:
-        """What it is called whatever its line: `infer/unification/unify.py Unifier.forget: self._told = 0 → pass`."""
-        return f"{'/'.join(self.path.parts[-2:])} {self.function}: {self.before} → {self.after}"
+        """What it is called whatever its line: `infer/unification/unify.py Unifier.forget: self._told = 0 → pass`, and
+        behind it `(2)` where the same stands in a second place."""
+        again = f" ({self.nth})" if self.nth > 1 else ""
+        return f"{'/'.join(self.path.parts[-2:])} {self.function}: {self.before} → {self.after}{again}"
 
     def code(self) -> CodeType:
         """The code of the function with the mistake."""
@@ -66,10 +71,13 @@ def mutants(path: Path) -> list[Mutant]:
     found: list[Mutant] = []
     for name, function in _functions(module):
         optional = function.returns is not None and "None" in ast.unparse(function.returns)
+        times: Counter[tuple[str, str]] = Counter()
         for node in _inside(function):
             for before, after, change in (*_of_node(node, optional), *_of_blocks(node)):
                 line = getattr(node, "lineno", function.lineno)
-                found.append(Mutant(path, name, line, positions[id(node)], _short(before), _short(after), change))
+                texts = _short(before), _short(after)
+                times[texts] += 1
+                found.append(Mutant(path, name, line, positions[id(node)], *texts, times[texts], change))
     return found
 
 

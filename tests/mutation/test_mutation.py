@@ -25,28 +25,43 @@ def ran(*arguments):
 def test_every_mistake_is_made_once_and_where_it_belongs():
     found = mutants(ROOT / "tests/mutation/planted/clamped.py")
     assert [(mutant.line, mutant.function, f"{mutant.before} → {mutant.after}") for mutant in found] == [
-        (10, "clamped", "if value < low → if True"),
-        (10, "clamped", "if value < low → if False"),
-        (10, "clamped", "value < low → value <= low"),
-        (12, "clamped", "if value > high → if True"),
-        (12, "clamped", "if value > high → if False"),
-        (12, "clamped", "value > high → value >= high"),
-        (17, "forgotten", "return value + 1 → return None"),
-        (17, "forgotten", "value + 1 → value - 1"),
-        (17, "forgotten", "1 → 2"),
+        (13, "clamped", "if value < low → if True"),
+        (13, "clamped", "if value < low → if False"),
+        (13, "clamped", "value < low → value <= low"),
+        (15, "clamped", "if value > high → if True"),
+        (15, "clamped", "if value > high → if False"),
+        (15, "clamped", "value > high → value >= high"),
+        (20, "forgotten", "return value + 1 → return None"),
+        (20, "forgotten", "value + 1 → value - 1"),
+        (20, "forgotten", "1 → 2"),
+        (28, "_positive", "if value > 0 → if True"),
+        (28, "_positive", "if value > 0 → if False"),
+        (28, "_positive", "value > 0 → value >= 0"),
+        (28, "_positive", "0 → 1"),
+        (28, "_positive", "0 → 1"),
+        (40, "successor", "value + 1 → value - 1"),
+        (40, "successor", "1 → 2"),
     ]
     assert all(mutant.code().co_qualname == mutant.function for mutant in found)
 
 
+def test_each_mistake_has_a_name_of_its_own():
+    first, second = (each.name for each in mutants(ROOT / "tests/mutation/planted/clamped.py") if each.before == "0")
+    assert (first, second) == ("planted/clamped.py _positive: 0 → 1", "planted/clamped.py _positive: 0 → 1 (2)")
+    everything = [mutant.name for mutant in population()]
+    assert len(set(everything)) == len(everything)
+
+
 def test_what_nobody_tests_is_reported():
-    assert ran("--folders", "planted", "--count", "9") == [
-        "survived: planted/clamped.py clamped: value < low → value <= low (line 10)",
-        "survived: planted/clamped.py clamped: if value > high → if False (line 12)",
-        "survived: planted/clamped.py clamped: value > high → value >= high (line 12)",
-        "survived: planted/clamped.py forgotten: return value + 1 → return None (line 17)",
-        "survived: planted/clamped.py forgotten: value + 1 → value - 1 (line 17)",
-        "survived: planted/clamped.py forgotten: 1 → 2 (line 17)",
-        "3 killed, 6 survived, 0 equivalent: 33.3% of those that differ are found",
+    assert ran("--folders", "planted", "--count", "16") == [
+        "survived: planted/clamped.py clamped: value < low → value <= low (line 13)",
+        "survived: planted/clamped.py clamped: if value > high → if False (line 15)",
+        "survived: planted/clamped.py clamped: value > high → value >= high (line 15)",
+        "survived: planted/clamped.py forgotten: return value + 1 → return None (line 20)",
+        "survived: planted/clamped.py forgotten: value + 1 → value - 1 (line 20)",
+        "survived: planted/clamped.py forgotten: 1 → 2 (line 20)",
+        "survived: planted/clamped.py _positive: value > 0 → value >= 0 (line 28)",
+        "9 killed, 7 survived, 0 equivalent: 56.2% of those that differ are found",
     ]
 
 

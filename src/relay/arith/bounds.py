@@ -91,8 +91,7 @@ def _times(left: Interval, right: Interval) -> Interval:
     if right.high is not None and right.high <= 0:
         return _negated(_times(left, _negated(right)))
     if left.low is not None and left.low >= 0 and right.low is not None and right.low >= 0:
-        high = None if left.high is None or right.high is None else left.high * right.high
-        return Interval(left.low * right.low, high)
+        return Interval(left.low * right.low, None)
     if left.low is not None and left.low >= 0:
         return _widest(right, left.high)
     if right.low is not None and right.low >= 0:

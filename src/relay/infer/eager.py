@@ -67,8 +67,9 @@ def _type_by_parts(expr: Expr) -> Type | None:
     match expr:
         case Function(params, body, ret_type):
             result = ret_type or body.checked_type
-            typed = result is not None and all(param.checked_type is not None for param in params)
-            return function_type(params, result) if typed and result is not None else None
+            if result is None or any(param.checked_type is None for param in params):
+                return None
+            return function_type(params, result)
         case Call(op=Function(body=body)) | Let(body=body):
             return body.checked_type
         case _:

@@ -1,5 +1,8 @@
 """A function of which one half is tested: the campaign must find the other."""
 
+from collections.abc import Callable
+from functools import wraps
+
 
 def clamped(value: int, low: int, high: int) -> int:
     """`value`, or the limit that it exceeds.
@@ -14,4 +17,24 @@ def clamped(value: int, low: int, high: int) -> int:
 
 def forgotten(value: int) -> int | None:
     """A function without a test."""
+    return value + 1
+
+
+def _positive(function: Callable[[int], int]) -> Callable[[int], int]:
+    """A decorator, which has run when a mistake is made in it."""
+
+    @wraps(function)
+    def applied(value: int) -> int:
+        return function(value) if value > 0 else 0
+
+    return applied
+
+
+@_positive
+def successor(value: int) -> int:
+    """The next number.
+
+    >>> successor(1), successor(-1), successor(-2)
+    (2, 0, 0)
+    """
     return value + 1
