@@ -87,6 +87,7 @@ def pair(one, other):
         (FuncType((A, B), A, (A, B)), FuncType((A, B), B, (A, B)), "a is not b", "a is not b"),
         (FuncType((INT,), INT), FuncType((A,), A, (A,)), "the functions have different numbers of type parameters",
          "a is not int32"),
+        (FuncType((INT,), INT, (A,)), FuncType((INT,), INT, (A,)), "", ""),  # though nothing determines its parameter
         (A, B, "a is not b", "a is not b"),
     ],
 )  # fmt: skip
@@ -95,6 +96,18 @@ def test_relations(found, expected, exact, assign):
     for mode, fact in ((Mode.EXACT, exact), (Mode.ASSIGN, exact if assign is None else assign)):
         mismatch = Unifier().relate(found, expected, mode)
         assert (mismatch.fact if mismatch else "") == fact
+
+
+def test_a_function_of_one_type_does_not_work_for_every_type():
+    """What it takes is to be found, and cannot be whatever its callers choose."""
+    unifier, hole = Unifier(), IncompleteType()
+    mismatch = unifier.relate(FuncType((hole,), hole), FuncType((A, B), B, (A, B)), Mode.ASSIGN)
+    assert mismatch.fact == "1 parameters are not 2"
+    mismatch = unifier.relate(FuncType((hole, INT), hole), FuncType((A, INT), A, (A,)), Mode.ASSIGN)
+    assert mismatch.fact == "the function does not work for every a"
+    assert unifier.resolve(hole) is hole
+    mismatch = unifier.relate(FuncType((hole, B), B, (B,)), FuncType((A, B), B, (A, B)), Mode.ASSIGN)
+    assert mismatch.fact == "the function does not work for every a"
 
 
 def test_variables_become_what_they_meet():

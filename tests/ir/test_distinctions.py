@@ -21,6 +21,7 @@ from relay.ir.expr import (
     If,
     Let,
     Match,
+    Op,
     PatternConstructor,
     PatternTuple,
     PatternVar,
@@ -36,6 +37,7 @@ from relay.ir.expr import (
 from relay.ir.structural import structural_equal, structural_hash
 from relay.ir.types import ANY, FuncType, GlobalTypeVar, IncompleteType, Kind, RefType, TensorType, TupleType, TypeCall
 from relay.ir.types import TypeVar as TypeVariable
+from relay.ops.table import OPERATORS
 
 FLOAT, INT = TensorType((), DType.FLOAT32), TensorType((), DType.INT32)
 LIST, TREE = GlobalTypeVar("List"), GlobalTypeVar("Tree")
@@ -92,7 +94,8 @@ EXPRESSIONS: list[Callable[[], Any]] = [
     lambda: X, lambda: Y, lambda: GlobalVar("x"), lambda: GlobalVar("y"),
     lambda: const(1), lambda: const(2), lambda: const(1, "int64"), lambda: const([1]), lambda: const([[1]]),
     lambda: const(1.0), lambda: const(np.uint8(1)),
-    lambda: NIL, lambda: CONS, lambda: LEAF,
+    lambda: NIL, lambda: CONS, lambda: LEAF, lambda: Op(OPERATORS["add"]), lambda: Op(OPERATORS["subtract"]),
+    lambda: Call(Op(OPERATORS["add"]), (X, Y)), lambda: Call(Op(OPERATORS["subtract"]), (X, Y)),
     lambda: Tuple(()), lambda: Tuple((X,)), lambda: Tuple((Y,)), lambda: Tuple((X, X)), lambda: Tuple((X, Y)),
     lambda: TupleGetItem(X, 0), lambda: TupleGetItem(X, 1), lambda: TupleGetItem(Y, 0),
     lambda: If(X, X, Y), lambda: If(X, Y, X), lambda: RefCreate(X), lambda: RefRead(X), lambda: RefWrite(X, Y),
@@ -110,7 +113,8 @@ EXPRESSIONS: list[Callable[[], Any]] = [
     lambda: _function(attrs={"a": 1}), lambda: _function(attrs={"a": 2}), lambda: _function(attrs={"b": 1}),
     lambda: _function(attrs={"a": 1, "b": 2}), lambda: _function(attrs={"a": {"k": 1}}),
     lambda: _function(attrs={"a": {"k": 2}}), lambda: _function(attrs={"a": {"l": 1}}),
-    lambda: _function(attrs={"a": {}}),
+    lambda: _function(attrs={"a": {}}), lambda: _function(attrs={"a": np.int8(1)}),
+    lambda: _function(attrs={"a": np.int8(2)}), lambda: _function(attrs={"a": np.int16(1)}),
     lambda: _of_two(), lambda: _of_two(result=lambda a, b: b), lambda: _of_two(INT), lambda: _of_two(None, INT),
     lambda: _polymorphic(Kind.TYPE, False), lambda: _polymorphic(Kind.TYPE, True),
     lambda: _polymorphic(Kind.SHAPE_VAR, False),
@@ -193,6 +197,11 @@ def test_a_data_type_without_arguments_is_its_name() -> None:
 def test_inferred_types_and_defaults_do_not_count() -> None:
     assert structural_equal(Call(X, (), _Window("default")), Call(X, (), None))
     assert structural_equal(Call(X, (), _Window("default")), Call(X, (), _Step("default")))
+
+
+def test_an_element_type_is_the_one_of_its_name() -> None:
+    assert structural_equal(Call(X, (), _Window(DType.INT8)), Call(X, (), _Window("int8")))
+    assert structural_hash(Call(X, (), _Window(DType.INT8))) == structural_hash(Call(X, (), _Window("int8")))
 
 
 def test_annotations_of_free_variables_count_where_they_correspond() -> None:

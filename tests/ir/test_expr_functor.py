@@ -115,6 +115,27 @@ def test_a_visitor_goes_on_inside_when_it_says_so_only():
         assert calls.met == met
 
 
+def test_a_node_that_a_method_went_into_is_not_visited_again():
+    class Met(relay.ExprVisitor):
+        def __init__(self):
+            super().__init__()
+            self.nodes = []
+
+        def visit_tuple_getitem(self, projection):
+            self.nodes.append(projection)
+            self.visit(projection.tuple_value)
+
+        def visit_ref_create(self, ref):
+            self.nodes.append(ref)
+            super().visit_ref_create(ref)
+
+    shared = RefCreate(x)
+    first = TupleGetItem(Tuple((shared,)), 0)
+    met = Met()
+    met.visit(Tuple((first, shared)))
+    assert met.nodes == [first, shared]
+
+
 def test_a_mutator_that_changes_nothing_gives_the_same_object():
     expr = every_form()
     assert relay.ExprMutator().visit(expr) is expr

@@ -40,10 +40,9 @@ from relay.ir.expr import (
 )
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.module import IRModule
-from relay.ir.scope_builder import ScopeBuilder
 from relay.ir.sharing import let_chain, scopes
 from relay.ir.sugar import ExprSugar, Printable
-from relay.ir.traversal import children, rebuild
+from relay.ir.traversal import body_nodes, children, post_order, rebuild
 from relay.ir.type_compatibility import compatible
 from relay.ir.type_traversal import (
     free_type_leaves,
@@ -332,6 +331,15 @@ def test_leaves_have_no_children(leaf: Any) -> None:
     assert rebuild(leaf, ()) is leaf
 
 
+def test_a_function_keeps_the_nodes_of_its_body() -> None:
+    body = Tuple((X, Y))
+    function = Function((X,), body)
+    assert body_nodes(function) == (X, Y, body)
+    assert body_nodes(function) is body_nodes(function) is function.walked
+    assert post_order(function) == [X, Y, body, function]
+    assert post_order(function, Z) == [X, Y, body, function, Z]
+
+
 def test_only_expressions_have_children() -> None:
     assert refusal(lambda: children(1)).rule == "wrong-argument"
 
@@ -387,45 +395,6 @@ def test_variables_are_renamed_where_they_are_bound_and_used() -> None:
     assert X not in all_vars(substitute(program, {X: Y}))
 
 
-def test_modules_are_changed_by_making_others() -> None:
-    f, g = Function((), const(1)), Function((), const(2))
-    module = IRModule({"f": f})
-    assert module["f"] is f
-    assert module[GlobalVar("f")] is f
-    assert "f" in module
-    assert "g" not in module
-    assert list(module) == [GlobalVar("f")] == list(module.get_global_vars())
-    assert module.with_function("f", f) is module
-    assert module.with_functions({GlobalVar("f"): f}) is module
-    both = module.with_function("g", g)
-    assert list(both) == [GlobalVar("f"), GlobalVar("g")]
-    assert list(both.with_functions({GlobalVar("g"): g})) == [GlobalVar("g")]
-    assert both.with_functions({GlobalVar("f"): f}) is not both
-    assert module.with_module(IRModule({"f": g}))["f"] is g
-    data = TypeData(LIST, (), (NIL, CONS))
-    typed = module.with_type(data)
-    assert typed.constructors() == (NIL, CONS)
-    assert typed.with_function("g", g).constructors() == (NIL, CONS)
-    assert typed.with_functions({GlobalVar("g"): g}).constructors() == (NIL, CONS)
-    updated = IRModule({"f": g}).with_module(typed)
-    assert (updated["f"], updated.constructors()) == (f, (NIL, CONS))
-    assert both.get_global_var("g") == GlobalVar("g")
-    assert refusal(lambda: module.get_global_var("h")).rule == "unknown-global"
-    assert "@f" in refusal(lambda: module["h"]).expected
-    assert "empty" in refusal(lambda: IRModule()["h"]).expected
-
-
-def test_modules_take_in_others() -> None:
-    f, g = Function((), const(1)), Function((), const(2))
-    module = IRModule({"f": f})
-    module.update({GlobalVar("g"): f})
-    module.update_func("g", g)
-    assert (module["f"], module["g"]) == (f, g)
-    module.update(IRModule({"f": g}).with_type(TypeData(LIST, (), (NIL, CONS))))
-    assert module["f"] is g
-    assert module.constructors() == (NIL, CONS)
-
-
 def test_what_data_types_hold_is_told_once_for_each() -> None:
     tree, leaf = GlobalTypeVar("Tree"), TensorType((3,), DType.INT8)
     node, end = Constructor("Node", (tree, tree), tree), Constructor("Leaf", (leaf,), tree)
@@ -437,24 +406,6 @@ def test_what_data_types_hold_is_told_once_for_each() -> None:
 def test_a_tuple_and_a_constant_have_parts_to_go_through() -> None:
     assert list(Tuple((X, Y))) == [X, Y]
     assert list(const([1, 2])) == [1, 2]
-
-
-def test_a_scope_binds_the_variable_that_it_is_given() -> None:
-    builder = ScopeBuilder()
-    assert builder.let(X, const(1)) is X
-    named = builder.let("y", const(2))
-    assert (named.name_hint, named.checked_type) == ("y", INT)
-    assert builder.let("z", Var("untyped")).checked_type is None
-    builder.ret(Tuple((X, named)))
-    lets, _ = let_chain(builder.get())
-    assert [let.var for let in lets[:2]] == [X, named]
-
-
-def test_an_expression_becomes_a_main_function() -> None:
-    function = Function((X,), X)
-    assert IRModule.from_expr(function)["main"] is function
-    assert IRModule.from_expr(Tuple((Y, X)))["main"].params == (Y, X)
-    assert refusal(lambda: IRModule.from_expr("x")).message == "what becomes the main function is not an expression"  # type: ignore[arg-type]
 
 
 def test_uses_and_chains_of_lets() -> None:

@@ -112,20 +112,18 @@ def _evaluation_order(expr: Expr) -> list[tuple[Expr, bool]]:
     after its body."""
     order: list[tuple[Expr, bool]] = []
     met: set[Expr] = set()
-    stack: list[tuple[Expr, bool, bool]] = [(expr, False, False)]
+    stack: list[tuple[Expr, bool | None]] = [(expr, None)]  # None: its parts are still to be looked at
     while stack:
-        node, finished, left = stack.pop()
-        if finished:
+        node, left = stack.pop()
+        if left is not None:
             order.append((node, left))
-            continue
-        if node in met or isinstance(node, LEAVES):
-            continue
-        met.add(node)
-        if isinstance(node, Let):
-            stack += (node, True, True), (node.body, False, False), (node, True, False), (node.value, False, False)
-        else:
-            stack.append((node, True, False))
-            stack += [(child, False, False) for child in reversed(children(node))]
+        elif node not in met and not isinstance(node, LEAVES):
+            met.add(node)
+            if isinstance(node, Let):
+                stack += (node, True), (node.body, None), (node, False), (node.value, None)
+            else:
+                stack.append((node, False))
+                stack += [(child, None) for child in reversed(children(node))]
     return order
 
 

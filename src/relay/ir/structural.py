@@ -181,17 +181,15 @@ class _Canonical:
         stack: list[Expr] = [root]
         while stack:
             node = stack.pop()
-            chunk = self._leaf(node)
-            if chunk is not None:
-                yield chunk
-                continue
-            number = self._numbers.get(node)
-            if number is not None:
-                yield ("again", number)
-                continue
-            self.bind(node)
-            yield tuple(self._inner(node))
-            stack.extend(reversed(children(node)))
+            leaf = self._leaf(node)
+            if leaf is not None:
+                yield leaf
+            elif node in self._numbers:
+                yield ("again", self._numbers[node])
+            else:
+                self.bind(node)
+                yield tuple(self._inner(node))
+                stack.extend(reversed(children(node)))
 
     def _leaf(self, node: Expr) -> Chunk | None:
         match node:
@@ -281,12 +279,10 @@ class _Canonical:
                     pass
 
     def _attributes(self, attrs: Attributes | None) -> Iterator[object]:
-        if attrs is None or not attrs.shown():
-            yield "default attributes"  # whether given or left out
-            return
-        yield type(attrs).__name__
-        for field in fields(attrs):
-            yield from self._value(getattr(attrs, field.name))
+        if attrs is not None and attrs.shown():  # defaults are the same whether given or left out
+            yield type(attrs).__name__
+            for field in fields(attrs):
+                yield from self._value(getattr(attrs, field.name))
 
     def _value(self, value: object) -> Iterator[object]:
         match value:
