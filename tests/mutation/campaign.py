@@ -30,7 +30,7 @@ FOLDERS = ("arith", "infer", "ir", "normalize")
 SOURCES = {folder: ROOT / "src/relay" / folder for folder in FOLDERS}
 SOURCES["planted"] = ROOT / "tests/mutation/planted"
 ELSEWHERE = {"normalize": ("tests/transform/test_golden_passes.py", "NormalForm or CPS")}
-"""The tests of folders that have none of their own: a file, and which of it."""
+"""The tests of folders that stand elsewhere, besides their own: a file, and which of it."""
 MEMORY_BYTES = 8 << 30
 SECONDS = 60
 

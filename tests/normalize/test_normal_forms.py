@@ -38,11 +38,22 @@ def test_an_annotation_that_says_less_than_the_type_stays_bound() -> None:
     assert bound(to_graph_normal_form(main(source))) == ["y"]
 
 
-def test_what_gives_another_type_than_its_continuation_is_not_in_continuation_passing_style() -> None:
-    module = relay.parse(HEADER + "def @main[r](%x: float32, %k: fn (float32) -> r) -> float32 { %x }")
-    assert not is_cps(relay.transform.InferType()(module)["main"])
-    module = relay.parse(HEADER + "def @main[r](%x: float32, %k: fn (float32) -> r) -> r { %k(%x) }")
-    assert is_cps(relay.transform.InferType()(module)["main"])
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def @main[r](%x: float32, %k: fn (float32) -> r) -> r { %k(%x) }", True),
+        ("def @main[r](%x: float32, %k: fn (float32) -> r) -> float32 { %x }", False),
+        ("def @main[r](%x: float32, %k: fn (float32, float32) -> r) -> r { %k(%x, %x) }", False),
+        ("def @main[r](%k: fn (float32) -> r, %x: float32) -> r { %k(%x) }", False),
+        ("def @main(%x: float32, %k: fn (float32) -> float32) -> float32 { %k(%x) }", False),
+        ("def @main(%x: float32) -> float32 { %x }", False),
+        ("def @main() -> float32 { 1f }", False),
+    ],
+)
+def test_a_function_in_continuation_passing_style_gives_what_its_last_parameter_does(
+    source: str, expected: bool
+) -> None:
+    assert is_cps(main(source)) is expected
 
 
 def test_data_types_that_hold_functions_have_no_continuation_passing_style() -> None:
