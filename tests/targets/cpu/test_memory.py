@@ -71,6 +71,20 @@ def test_a_block_serves_nothing_larger_and_nothing_much_smaller(alloc: Alloc, fr
         free(each)
 
 
+def test_as_many_blocks_are_kept_as_a_call_of_a_program_has(alloc: Alloc, free: Free) -> None:
+    """A call of a program with data has dozens of chunks, and a few large blocks. None makes room for another: the next
+    call asks the system for nothing."""
+    sizes = [1 << 20, *[4096, 20_000, 131_136, 600_000] * 12, 32 << 20, *[5 << 20] * 6]
+    blocks = [block(alloc, size) for size in sizes]
+    for _ in range(3):
+        for each in blocks:
+            free(each)
+        again = [block(alloc, size) for size in sizes]
+        assert sorted(again) == sorted(blocks)
+    for each in blocks:
+        free(each)
+
+
 def test_no_memory(alloc: Alloc, free: Free) -> None:
     assert alloc(-1) is None
     assert alloc(2**63 - 1) is None

@@ -11,8 +11,10 @@ void free(void *memory);
 
 enum {
     ALIGNMENT_BYTES = 64,
-    KEPT_BLOCKS = 8,
+    KEPT_LARGE_BLOCKS = 8,
+    KEPT_BLOCKS = 64, // the large ones first
     SMALLEST_KEPT_BYTES = 4 << 10,
+    SMALLEST_LARGE_BYTES = 1 << 20,
     LARGEST_KEPT_BYTES = 32 << 20,
 };
 
@@ -25,6 +27,18 @@ _Static_assert(sizeof(struct block) == ALIGNMENT_BYTES, "what stands behind the 
 static struct block *kept_blocks[KEPT_BLOCKS]; // NULL where none is kept
 static uint64_t kept_bytes[KEPT_BLOCKS];       // about how large each is, to be looked at before it is taken
 static uint64_t replaced;                      // how many made room for another
+
+struct places {
+    uint64_t first, end;
+};
+
+// Where blocks of that size are kept.
+static struct places places_of(uint64_t bytes)
+{
+    if (bytes >= SMALLEST_LARGE_BYTES)
+        return (struct places){0, KEPT_LARGE_BLOCKS};
+    return (struct places){KEPT_LARGE_BLOCKS, KEPT_BLOCKS};
+}
 
 static _Bool is_kept(uint64_t bytes)
 {
@@ -56,10 +70,12 @@ static struct block *keep(struct block *block)
     uint64_t bytes = block->bytes;
     if (!is_kept(bytes))
         return block;
-    for (uint64_t place = 0; place < KEPT_BLOCKS; place++)
+    struct places places = places_of(bytes);
+    for (uint64_t place = places.first; place < places.end; place++)
         if (keep_at(place, block, bytes))
             return NULL;
-    uint64_t place = __atomic_fetch_add(&replaced, 1, __ATOMIC_RELAXED) % KEPT_BLOCKS;
+    uint64_t number = __atomic_fetch_add(&replaced, 1, __ATOMIC_RELAXED);
+    uint64_t place = places.first + number % (places.end - places.first);
     struct block *old = __atomic_exchange_n(&kept_blocks[place], block, __ATOMIC_ACQ_REL);
     __atomic_store_n(&kept_bytes[place], bytes, __ATOMIC_RELAXED);
     return old;
@@ -80,8 +96,9 @@ static struct block *take_at(uint64_t place, uint64_t bytes)
 static struct block *take(uint64_t bytes)
 {
     struct block *block = NULL;
+    struct places places = places_of(bytes);
     if (is_kept(bytes))
-        for (uint64_t place = 0; place < KEPT_BLOCKS && block == NULL; place++)
+        for (uint64_t place = places.first; place < places.end && block == NULL; place++)
             block = take_at(place, bytes);
     return block;
 }

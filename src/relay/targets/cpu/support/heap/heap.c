@@ -88,7 +88,8 @@ RELAY_OUTLINED void *relay_heap_chunk(struct heap *heap, uint64_t bytes)
     return chunk->memory;
 }
 
-// A block of a class of which none is free: of the chunk, or of a new one; a large one that does not fit has its own.
+// A block of a class of which none is free: of the chunk, or of a new one. One that does not fit, and is so large that
+// much of a chunk might be left over for it, has its own.
 RELAY_OUTLINED struct object *relay_heap_more(struct heap *heap, uint64_t block_class)
 {
     uint64_t bytes = block_bytes(block_class);
@@ -96,7 +97,7 @@ RELAY_OUTLINED struct object *relay_heap_more(struct heap *heap, uint64_t block_
     if (bytes > heap->end - heap->cursor) {
         if (block_class == LARGEST_CLASS)
             relay_heap_fail(heap, NO_MEMORY);
-        if (block_class > SMALL_CLASSES)
+        if (bytes > LARGEST_SHARED_BYTES)
             return relay_heap_chunk(heap, bytes);
         heap->cursor = (uint64_t)relay_heap_chunk(heap, CHUNK_BYTES);
         heap->end = heap->cursor + CHUNK_BYTES;

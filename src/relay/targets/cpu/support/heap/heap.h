@@ -13,6 +13,7 @@ enum {
     FIRST_CHUNK_BYTES = 256 << 10,
     CHUNK_HEAD_BYTES = 64,
     CHUNK_BYTES = (128 << 10) - CHUNK_HEAD_BYTES,
+    LARGEST_SHARED_BYTES = 16 << 10, // of a block for which a new chunk is begun
 };
 
 // Memory that stays until the call's end.

@@ -99,11 +99,11 @@ if.then2:
   unreachable
 
 if.end:
-  %cmp3 = icmp samesign ugt i64 %block_class, 16
+  %cmp3 = icmp ugt i64 %cond.i, 16384
   br i1 %cmp3, label %if.then4, label %if.end6
 
 if.then4:
-  %call5 = tail call fastcc ptr @relay_heap_chunk(ptr nonnull %heap, i64 %shl.i)
+  %call5 = tail call fastcc ptr @relay_heap_chunk(ptr nonnull %heap, i64 %cond.i)
   br label %cleanup
 
 if.end6:
@@ -1047,7 +1047,7 @@ while.end:
 
 declare void @relay_free(ptr)
 
-define internal fastcc nonnull ptr @relay_heap_chunk(ptr %heap, i64 %bytes) noinline nounwind {
+define internal fastcc nonnull ptr @relay_heap_chunk(ptr %heap, i64 range(i64 16385, 0) %bytes) noinline nounwind {
 entry:
   %call = tail call i1 @relay_stop_allows(i64 %bytes) nounwind
   br i1 %call, label %if.end, label %if.then

@@ -6,8 +6,8 @@
 %struct.met = type { ptr, i64, ptr, i64 }
 
 @relay_stop_asked = global i32 0, align 4
-@kept_bytes = internal global [8 x i64] zeroinitializer, align 16
-@kept_blocks = internal global [8 x ptr] zeroinitializer, align 16
+@kept_bytes = internal global [64 x i64] zeroinitializer, align 16
+@kept_blocks = internal global [64 x ptr] zeroinitializer, align 16
 @replaced = internal global i64 0, align 8
 
 define i64 @relay_build(ptr %root, ptr readonly captures(none) %plan, ptr %room) nounwind {
@@ -593,17 +593,20 @@ entry:
 
 if.end:
   %cond = tail call i64 @llvm.umax.i64(i64 %bytes, i64 64)
+  %cmp.i.i = icmp samesign ugt i64 %bytes, 1048575
+  %.3.i.i = select i1 %cmp.i.i, i64 8, i64 64
   %0 = add nsw i64 %cond, -4096
   %1 = icmp ult i64 %0, 33550337
-  br i1 %1, label %for.cond.preheader.i, label %if.then3
+  br i1 %1, label %for.body.preheader.i, label %if.then3
 
-for.cond.preheader.i:
+for.body.preheader.i:
   %invariant.op.i = shl nuw nsw i64 %cond, 1
+  %..i.i = select i1 %cmp.i.i, i64 0, i64 8
   br label %for.body.i
 
 for.body.i:
-  %place.09.i = phi i64 [ 0, %for.cond.preheader.i ], [ %inc.i, %take_at.exit.i ]
-  %arrayidx.i.i = getelementptr inbounds nuw i64, ptr @kept_bytes, i64 %place.09.i
+  %place.013.i = phi i64 [ %inc.i, %take_at.exit.i ], [ %..i.i, %for.body.preheader.i ]
+  %arrayidx.i.i = getelementptr inbounds nuw i64, ptr @kept_bytes, i64 %place.013.i
   %2 = load atomic i64, ptr %arrayidx.i.i monotonic, align 8
   %cmp.not.i.i.i = icmp uge i64 %2, %cond
   %cmp1.i.i.i = icmp ule i64 %2, %invariant.op.i
@@ -611,11 +614,11 @@ for.body.i:
   br i1 %3, label %if.end.i.i, label %take_at.exit.i
 
 if.end.i.i:
-  %arrayidx1.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %place.09.i
+  %arrayidx1.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %place.013.i
   %4 = atomicrmw xchg ptr %arrayidx1.i.i, i64 0 acquire, align 8
   %5 = inttoptr i64 %4 to ptr
-  %cmp.i.i = icmp eq i64 %4, 0
-  br i1 %cmp.i.i, label %take_at.exit.i, label %lor.lhs.false.i.i
+  %cmp.i9.i = icmp eq i64 %4, 0
+  br i1 %cmp.i9.i, label %take_at.exit.i, label %lor.lhs.false.i.i
 
 lor.lhs.false.i.i:
   %6 = load i64, ptr %5, align 8
@@ -627,11 +630,17 @@ lor.lhs.false.i.i:
 if.end6.i.i:
   %8 = add i64 %6, -4096
   %9 = icmp ult i64 %8, 33550337
-  br i1 %9, label %for.body.i.i.i, label %keep.exit.i.i
+  br i1 %9, label %for.body.lr.ph.i.i.i, label %keep.exit.i.i
+
+for.body.lr.ph.i.i.i:
+  %cmp.i.i.i.i = icmp samesign ugt i64 %6, 1048575
+  %..i.i.i.i = select i1 %cmp.i.i.i.i, i64 0, i64 8
+  %.3.i.i.i.i = select i1 %cmp.i.i.i.i, i64 8, i64 64
+  br label %for.body.i.i.i
 
 for.body.i.i.i:
-  %place.023.i.i.i = phi i64 [ %inc.i.i.i, %for.inc.i.i.i ], [ 0, %if.end6.i.i ]
-  %arrayidx.i.i.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %place.023.i.i.i
+  %place.035.i.i.i = phi i64 [ %..i.i.i.i, %for.body.lr.ph.i.i.i ], [ %inc.i.i.i, %for.inc.i.i.i ]
+  %arrayidx.i.i.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %place.035.i.i.i
   %10 = load atomic i64, ptr %arrayidx.i.i.i.i monotonic, align 8
   %cmp.not.i.i.i.i = icmp eq i64 %10, 0
   br i1 %cmp.not.i.i.i.i, label %if.end.i.i.i.i, label %for.inc.i.i.i
@@ -639,43 +648,45 @@ for.body.i.i.i:
 if.end.i.i.i.i:
   %11 = cmpxchg ptr %arrayidx.i.i.i.i, i64 0, i64 %4 release monotonic, align 8
   %12 = extractvalue { i64, i1 } %11, 1
-  br i1 %12, label %cleanup12.sink.split.i.i.i, label %for.inc.i.i.i
+  br i1 %12, label %cleanup18.sink.split.i.i.i, label %for.inc.i.i.i
 
 for.inc.i.i.i:
-  %inc.i.i.i = add nuw nsw i64 %place.023.i.i.i, 1
-  %exitcond.i.i.i = icmp eq i64 %inc.i.i.i, 8
-  br i1 %exitcond.i.i.i, label %for.end.i.i.i, label %for.body.i.i.i
+  %inc.i.i.i = add nuw nsw i64 %place.035.i.i.i, 1
+  %cmp.not.i16.i.i = icmp samesign ult i64 %inc.i.i.i, %.3.i.i.i.i
+  br i1 %cmp.not.i16.i.i, label %for.body.i.i.i, label %for.end.i.i.i
 
 for.end.i.i.i:
   %13 = atomicrmw add ptr @replaced, i64 1 monotonic, align 8
-  %rem.i.i.i = and i64 %13, 7
-  %arrayidx.i.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %rem.i.i.i
+  %sub.i17.i.i = select i1 %cmp.i.i.i.i, i64 8, i64 56
+  %rem.i.i.i = urem i64 %13, %sub.i17.i.i
+  %add.i.i.i = add nuw nsw i64 %rem.i.i.i, %..i.i.i.i
+  %arrayidx.i.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %add.i.i.i
   %14 = atomicrmw xchg ptr %arrayidx.i.i.i, i64 %4 acq_rel, align 8
   %15 = inttoptr i64 %14 to ptr
-  br label %cleanup12.sink.split.i.i.i
+  br label %cleanup18.sink.split.i.i.i
 
-cleanup12.sink.split.i.i.i:
-  %place.023.lcssa.sink.i.i.i = phi i64 [ %rem.i.i.i, %for.end.i.i.i ], [ %place.023.i.i.i, %if.end.i.i.i.i ]
-  %retval.1.ph.i.i.i = phi ptr [ %15, %for.end.i.i.i ], [ null, %if.end.i.i.i.i ]
-  %arrayidx4.i.i.i.i = getelementptr inbounds nuw i64, ptr @kept_bytes, i64 %place.023.lcssa.sink.i.i.i
+cleanup18.sink.split.i.i.i:
+  %place.035.lcssa.sink.i.i.i = phi i64 [ %add.i.i.i, %for.end.i.i.i ], [ %place.035.i.i.i, %if.end.i.i.i.i ]
+  %retval.2.ph.i.i.i = phi ptr [ %15, %for.end.i.i.i ], [ null, %if.end.i.i.i.i ]
+  %arrayidx4.i.i.i.i = getelementptr inbounds nuw i64, ptr @kept_bytes, i64 %place.035.lcssa.sink.i.i.i
   store atomic i64 %6, ptr %arrayidx4.i.i.i.i monotonic, align 8
   br label %keep.exit.i.i
 
 keep.exit.i.i:
-  %retval.1.i.i.i = phi ptr [ %5, %if.end6.i.i ], [ %retval.1.ph.i.i.i, %cleanup12.sink.split.i.i.i ]
-  tail call void @free(ptr %retval.1.i.i.i) nounwind
+  %retval.2.i.i.i = phi ptr [ %5, %if.end6.i.i ], [ %retval.2.ph.i.i.i, %cleanup18.sink.split.i.i.i ]
+  tail call void @free(ptr %retval.2.i.i.i) nounwind
   br label %take_at.exit.i
 
 take_at.exit.i:
   %retval.1.i.i = phi ptr [ null, %for.body.i ], [ null, %keep.exit.i.i ], [ %5, %if.end.i.i ]
-  %inc.i = add nuw nsw i64 %place.09.i, 1
-  %cmp.i = icmp samesign ult i64 %place.09.i, 7
-  %cmp1.i = icmp eq ptr %retval.1.i.i, null
-  %16 = and i1 %cmp.i, %cmp1.i
+  %inc.i = add nuw nsw i64 %place.013.i, 1
+  %cmp.i = icmp samesign ult i64 %inc.i, %.3.i.i
+  %cmp2.i = icmp eq ptr %retval.1.i.i, null
+  %16 = and i1 %cmp.i, %cmp2.i
   br i1 %16, label %for.body.i, label %take.exit
 
 take.exit:
-  br i1 %cmp1.i, label %if.then3, label %if.end5
+  br i1 %cmp2.i, label %if.then3, label %if.end5
 
 if.then3:
   call void @llvm.lifetime.start.p0(ptr nonnull %memory.i) nounwind
@@ -717,15 +728,18 @@ if.then:
   %0 = load i64, ptr %add.ptr, align 8
   %1 = add i64 %0, -4096
   %2 = icmp ult i64 %1, 33550337
-  br i1 %2, label %for.cond.preheader.i, label %keep.exit
+  br i1 %2, label %for.body.lr.ph.i, label %keep.exit
 
-for.cond.preheader.i:
+for.body.lr.ph.i:
+  %cmp.i.i = icmp samesign ugt i64 %0, 1048575
+  %..i.i = select i1 %cmp.i.i, i64 0, i64 8
+  %.3.i.i = select i1 %cmp.i.i, i64 8, i64 64
   %3 = ptrtoint ptr %add.ptr to i64
   br label %for.body.i
 
 for.body.i:
-  %place.023.i = phi i64 [ 0, %for.cond.preheader.i ], [ %inc.i, %for.inc.i ]
-  %arrayidx.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %place.023.i
+  %place.035.i = phi i64 [ %..i.i, %for.body.lr.ph.i ], [ %inc.i, %for.inc.i ]
+  %arrayidx.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %place.035.i
   %4 = load atomic i64, ptr %arrayidx.i.i monotonic, align 8
   %cmp.not.i.i = icmp eq i64 %4, 0
   br i1 %cmp.not.i.i, label %if.end.i.i, label %for.inc.i
@@ -733,31 +747,33 @@ for.body.i:
 if.end.i.i:
   %5 = cmpxchg ptr %arrayidx.i.i, i64 0, i64 %3 release monotonic, align 8
   %6 = extractvalue { i64, i1 } %5, 1
-  br i1 %6, label %cleanup12.sink.split.i, label %for.inc.i
+  br i1 %6, label %cleanup18.sink.split.i, label %for.inc.i
 
 for.inc.i:
-  %inc.i = add nuw nsw i64 %place.023.i, 1
-  %exitcond.i = icmp eq i64 %inc.i, 8
-  br i1 %exitcond.i, label %for.end.i, label %for.body.i
+  %inc.i = add nuw nsw i64 %place.035.i, 1
+  %cmp.not.i = icmp samesign ult i64 %inc.i, %.3.i.i
+  br i1 %cmp.not.i, label %for.body.i, label %for.end.i
 
 for.end.i:
   %7 = atomicrmw add ptr @replaced, i64 1 monotonic, align 8
-  %rem.i = and i64 %7, 7
-  %arrayidx.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %rem.i
+  %sub.i = select i1 %cmp.i.i, i64 8, i64 56
+  %rem.i = urem i64 %7, %sub.i
+  %add.i = add nuw nsw i64 %rem.i, %..i.i
+  %arrayidx.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %add.i
   %8 = atomicrmw xchg ptr %arrayidx.i, i64 %3 acq_rel, align 8
   %9 = inttoptr i64 %8 to ptr
-  br label %cleanup12.sink.split.i
+  br label %cleanup18.sink.split.i
 
-cleanup12.sink.split.i:
-  %place.023.lcssa.sink.i = phi i64 [ %rem.i, %for.end.i ], [ %place.023.i, %if.end.i.i ]
-  %retval.1.ph.i = phi ptr [ %9, %for.end.i ], [ null, %if.end.i.i ]
-  %arrayidx4.i.i = getelementptr inbounds nuw i64, ptr @kept_bytes, i64 %place.023.lcssa.sink.i
+cleanup18.sink.split.i:
+  %place.035.lcssa.sink.i = phi i64 [ %add.i, %for.end.i ], [ %place.035.i, %if.end.i.i ]
+  %retval.2.ph.i = phi ptr [ %9, %for.end.i ], [ null, %if.end.i.i ]
+  %arrayidx4.i.i = getelementptr inbounds nuw i64, ptr @kept_bytes, i64 %place.035.lcssa.sink.i
   store atomic i64 %0, ptr %arrayidx4.i.i monotonic, align 8
   br label %keep.exit
 
 keep.exit:
-  %retval.1.i = phi ptr [ %add.ptr, %if.then ], [ %retval.1.ph.i, %cleanup12.sink.split.i ]
-  tail call void @free(ptr %retval.1.i) nounwind
+  %retval.2.i = phi ptr [ %add.ptr, %if.then ], [ %retval.2.ph.i, %cleanup18.sink.split.i ]
+  tail call void @free(ptr %retval.2.i) nounwind
   br label %if.end
 
 if.end:
