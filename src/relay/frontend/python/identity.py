@@ -7,7 +7,6 @@ import ast
 import hashlib
 import re
 import symtable
-import textwrap
 import types
 import typing
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from relay.arith.expr import Symbol
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.functions.definitions import finder
 from relay.frontend.python.notation import Notation
-from relay.frontend.python.syntax.source import source_lines
+from relay.frontend.python.syntax.source import Definition, definition_of
 
 Told: TypeAlias = tuple[str, Sequence[Any]]
 """What a value is, and what else it is made of."""
@@ -30,7 +29,8 @@ _LIBRARIES = frozenset(
      "torch", "typing"}
 )  # fmt: skip
 """Packages whose parts programs know by name."""
-_HOLDS_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+_STATEMENTS = ("body", "orelse", "handlers", "finalbody", "cases")
+"""The fields of statements that have statements in them, or what has."""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -99,34 +99,39 @@ def _is_bound(value: object) -> bool:
 def _function(function: PythonFunction) -> Told:
     """The text of a function and where it stands, which its errors tell; and all that is read with it."""
     definition = function.definition
-    file, lines, first = source_lines(definition)
-    text = textwrap.dedent("".join(lines))
+    source = definition_of(definition)
     find, worth = finder(definition, function.around), dict[str, Any]()
-    for name in sorted(_names(text)):
+    for name in sorted(_names(source)):
         try:
             worth[name] = find(name)
         except KeyError:
             continue  # Python's own, or nobody's
     evaluated = {name: each for name, each in definition.__annotations__.items() if not isinstance(each, str)}
-    return f"{file}:{first}\n{text}", [definition.__defaults__, definition.__kwdefaults__, evaluated, worth]
+    told = f"{source.file}:{source.first_line}\n{source.text}"
+    return told, [definition.__defaults__, definition.__kwdefaults__, evaluated, worth]
 
 
-def _names(text: str) -> set[str]:
+def _names(source: Definition) -> set[str]:
     """The names in a definition that it does not bind itself, and those that annotations in it speak of."""
     found: set[str] = set()
-    for annotation in _annotations(ast.parse(text)):
+    if source.tree is None:  # what cannot be read, as will be said
+        return found
+    for annotation in _annotations(source.tree):
         found.update(_words(annotation))
-    tables = symtable.symtable(text, "<identity>", "exec").get_children()
+    tables = symtable.symtable(source.text, "<identity>", "exec").get_children()
     while tables:
         table = tables.pop()
         tables.extend(table.get_children())
-        found.update(symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() or symbol.is_free())
+        if isinstance(table, symtable.Function):
+            found.update(table.get_globals(), table.get_frees())
+        else:
+            found.update(symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() or symbol.is_free())
     return found
 
 
 def _annotations(tree: ast.AST) -> Iterator[ast.expr]:
     """Of parameters, results and variables. They are parts of statements alone, which are a tenth of all nodes."""
-    waiting = [tree]
+    waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
         match node:
@@ -138,7 +143,8 @@ def _annotations(tree: ast.AST) -> Iterator[ast.expr]:
                 yield annotation
             case _:
                 pass
-        waiting += (each for each in ast.iter_child_nodes(node) if isinstance(each, _HOLDS_STATEMENTS))
+        for part in _STATEMENTS:
+            waiting += getattr(node, part, ())
 
 
 def _words(annotation: ast.expr) -> Iterator[str]:

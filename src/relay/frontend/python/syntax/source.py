@@ -34,11 +34,27 @@ class PythonSource:
         return Span(self.source, self.first_line + line - 1, self.indent + column + 1, max(1, width))
 
 
+@frozen(eq=False)
+class Definition:
+    """The text of a function or class: its file, its lines as they stand there, and the number of the first. `tree`:
+    None where the lines are no piece of Python by themselves, as of a lambda inside a call."""
+
+    file: str
+    lines: list[str]
+    first_line: int
+    tree: ast.Module | None
+
+    @property
+    def text(self) -> str:
+        """The lines as if they stood outside everything."""
+        return textwrap.dedent("".join(self.lines))
+
+
 def read_source(definition: Callable[..., Any] | type) -> PythonSource:
     """The source of a function or class. Raises `RelayError` (rule `no-source`) when Python does not know it, as for
     what is typed at the prompt."""
     try:
-        name, lines, first = source_lines(definition)
+        found = definition_of(definition)
     except (OSError, TypeError) as error:
         raise RelayError(
             rule="no-source",
@@ -46,32 +62,61 @@ def read_source(definition: Callable[..., Any] | type) -> PythonSource:
             found=str(error),
             remedy="put it in a file: relay reads the text of a function, it does not run it",
         ) from error
-    text = "".join(lines)
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    try:
-        tree = ast.parse(textwrap.dedent(text)).body[0]
-    except (SyntaxError, IndexError):
-        tree = None
+    tree = found.tree.body[0] if found.tree is not None and found.tree.body else None
     if not isinstance(tree, ast.FunctionDef | ast.ClassDef):
         raise RelayError(
             rule="no-source",
             message="only a `def` or a `class` can be read",
-            span=Span(Source(name), first),
+            span=Span(Source(found.file), found.first_line),
             remedy="write the function with `def`",
         )
-    return PythonSource(Source(name), first, indent, tree)
+    return PythonSource(Source(found.file), found.first_line, _indent(found.lines[0]), tree)
 
 
-def source_lines(definition: Callable[..., Any] | type) -> tuple[str, list[str], int]:
-    """The file of a function or class, its lines, and the number of the first. Raises OSError and TypeError."""
+def definition_of(definition: Callable[..., Any] | type) -> Definition:
+    """The text of a function or class. Raises OSError and TypeError."""
     if isinstance(definition, type):
         lines, first = inspect.getsourcelines(definition)
-        return inspect.getsourcefile(definition) or "<python>", lines, first
+        return Definition(inspect.getsourcefile(definition) or "<python>", lines, first, _parsed(lines))
     code = definition.__code__
     found = linecache.getlines(code.co_filename, getattr(definition, "__globals__", None))
     if len(found) < code.co_firstlineno:
         raise OSError("the file has no such line")
-    return code.co_filename, inspect.getblock(found[code.co_firstlineno - 1 :]), code.co_firstlineno
+    lines = found[code.co_firstlineno - 1 :]
+    least = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+    lines, tree = _block(lines, least - code.co_firstlineno + 1, code.co_name == "<lambda>")
+    return Definition(code.co_filename, lines, code.co_firstlineno, tree)
+
+
+def _block(lines: list[str], least: int, is_lambda: bool) -> tuple[list[str], ast.Module | None]:
+    """The definition that begins in the first line and has at least so many, and its tree. `inspect.getblock` says the
+    same of its tokens, which Python itself makes one by one: that takes longer than all else about a known function.
+
+    A definition ends in front of a line that is indented no further. A line of a text or of a bracket may be, too: what
+    ends in front of that is no piece of Python."""
+    indent = _indent(lines[0].expandtabs())
+    for end in range(least, len(lines) + 1):
+        following = lines[end].expandtabs() if end < len(lines) else "x"
+        if not following.strip() or following.lstrip().startswith("#") or _indent(following) > indent:
+            continue
+        block = lines[:end]
+        while len(block) > 1 and (not block[-1].strip() or block[-1].lstrip().startswith("#")):
+            block.pop()
+        tree = _parsed(block)
+        if tree is not None or is_lambda:
+            return block, tree
+    return lines[:least], None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _parsed(lines: list[str]) -> ast.Module | None:
+    try:
+        return ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError:
+        return None
 
 
 def names_around(depth: int) -> Mapping[str, Any]:
