@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, NoReturn, TypeAlias, TypeGuard
 
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen, mutable
 from relay.base.span import Span
@@ -39,12 +40,14 @@ class Forms:
 
 @frozen(eq=False)
 class Definition:
-    """A definition of Python that is being read. `find` tells what a name outside it is worth."""
+    """A definition of Python that is being read. `find` tells what a name outside it is worth, `extents` are those that
+    its parameters name, as far as they were met."""
 
     source: PythonSource
     find: Callable[[str], Any]
     session: Session
     forms: Forms
+    extents: set[Symbol] = field(default_factory=set)
 
 
 @frozen

@@ -22,10 +22,11 @@ from relay.frontend.python.expressions.operators import combined
 from relay.frontend.python.functions import transformed
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
+from relay.frontend.python.library.indexing import known_extents
 from relay.frontend.python.library.list_arrays import to_list
 from relay.frontend.python.library.math_functions import MATH
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
-from relay.frontend.python.library.numpy_functions import NUMPY, VIEWS
+from relay.frontend.python.library.numpy_functions import NUMPY, PLACE_OF_SHAPE, VIEWS
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.sequences import LIST_METHODS
 from relay.frontend.python.library.spellings import MODULES, as_numpy
@@ -165,6 +166,9 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return own({**cast("dict[Any, Any]", given[0]), **arguments.named})
     function = MORE_OF_NUMPY.get(known) or ARRAYS_OF_NUMPY.get(known) or NUMPY.get(known)
     if function is not None:
+        place = PLACE_OF_SHAPE.get(callee.__name__, len(given))
+        shape = [known_extents(block, each) for each in given[place : place + 1]]
+        arguments = Arguments([*given[:place], *shape, *given[place + 1 :]], arguments.named, span)
         made = _applied(block, function, name, arguments)
         return _made_of(block, callee.__name__ in VIEWS, given[0] if given else None, made, span)
     if is_builder(callee):

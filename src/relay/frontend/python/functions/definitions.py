@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python import dispatch
@@ -20,7 +21,7 @@ from relay.frontend.python.syntax.subset import check_subset
 from relay.frontend.python.tuples import Form, common, form_of_annotation
 from relay.frontend.python.values import annotation_of, meaning
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
-from relay.ir.types import FuncType, Type
+from relay.ir.types import FuncType, TensorType, Type
 from relay.ops.framework.build import with_known_type
 
 
@@ -78,6 +79,8 @@ def signature(
             )  # fmt: skip
         type_, form = meant(argument.arg, argument.annotation)
         params.append(with_known_type(Var(argument.arg, type_, span=span)))
+        if isinstance(type_, TensorType):
+            definition.extents.update(each for extent in type_.shape for each in free_symbols(extent))
         if form is not None:
             definition.session.forms[params[-1]] = form
     result, form = (None, None) if tree.returns is None else meant("return", tree.returns)

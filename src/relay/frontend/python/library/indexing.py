@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from relay import op
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, Node, free_symbols
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ranges import Range
@@ -230,6 +230,23 @@ def extent_of(block: Block, data: Expr, extent: IntExpr, axis: int) -> Any:
     if extent is not ANY:
         block.session.ranges[found] = Range(0, extent + 1, extent)
     return found
+
+
+def known_extents(block: Block, shape: Any) -> Any:
+    """A shape whose extents stand by the names that the parameters' have, where all that the program computes in it are
+    such: `n` for `n, d = x.shape`, of a parameter `x: Tensor[("n", "d")]`. What is made of it has the extents of `x`.
+    Any other shape is itself."""
+    extents = cast("Sequence[Any]", shape) if isinstance(shape, tuple | list) else (shape,)
+    found: list[Any] = []
+    for extent in extents:
+        known = block.range_of(extent)
+        named = known.exactly if is_expr(extent) else extent
+        if named is None or (is_expr(extent) and not known.is_not_negative):
+            return shape
+        if isinstance(named, Node) and not free_symbols(named) <= block.definition.extents:
+            return shape
+        found.append(named)
+    return tuple(found)
 
 
 def _picked(block: Block, data: Expr, axis: int, extent: IntExpr, index: int, span: Span) -> Expr:

@@ -250,3 +250,6 @@ NUMPY: Mapping[Any, Function] = {getattr(np, name): function for name, function 
 
 VIEWS = ("reshape", "transpose", "ravel", "squeeze", "swapaxes", "expand_dims", "T")
 """What gives the same memory in NumPy."""
+
+PLACE_OF_SHAPE: Mapping[str, int] = {"zeros": 0, "ones": 0, "full": 0, "broadcast_to": 1}
+"""Which argument is the shape of the result."""
