@@ -70,6 +70,24 @@ def forest_lstm(tree: Any, inputs: int, hidden: int) -> CompiledFunction:
     return encode_all
 
 
+def forest_sum(tree: Any, inputs: int, hidden: int) -> CompiledFunction:
+    """`encode_sum(trees, weights…)` → the sum of the h of all trees' roots, added up in a loop."""
+    encode = tree_lstm(tree, inputs, hidden)
+
+    @function
+    def encode_sum(
+        trees: list[tree], w_leaf: Tensor[(3 * hidden, inputs)], b_leaf: Tensor[(3 * hidden,)],
+        w_node: Tensor[(5 * hidden, 2 * hidden)], b_node: Tensor[(5 * hidden,)],
+    ):  # fmt: skip
+        total = np.zeros((1, hidden), np.float32)
+        for each in trees:
+            h, _ = encode(each, w_leaf, b_leaf, w_node, b_node)
+            total = total + h
+        return total
+
+    return encode_sum
+
+
 def parameters(inputs: int, hidden: int, seed: int = 0) -> dict[str, NDArray[np.float32]]:
     """Seeded weights, normal with variance 1 / fan-in."""
     random = np.random.default_rng(seed)
