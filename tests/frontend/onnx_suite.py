@@ -4,6 +4,7 @@ python -m tests.frontend.onnx_suite               every case, compiled, and what
 python -m tests.frontend.onnx_suite --interpret   by the reference interpreter, which is faster to ask
 python -m tests.frontend.onnx_suite --symbolic    with a symbol for each extent beyond 1 of each input
 python -m tests.frontend.onnx_suite --state FILE  keeps what became of each case, and goes on behind the last one
+python -m tests.frontend.onnx_suite --last-first  begins with the last case, so that runs cut short do not miss the same
 python -m tests.frontend.onnx_suite gather cast   only cases whose names contain one of these
 """
 
@@ -277,11 +278,12 @@ def main() -> int:
     parser.add_argument("--interpret", action="store_true", help="by the reference interpreter")
     parser.add_argument("--symbolic", action="store_true", help="with a symbol for each extent beyond 1")
     parser.add_argument("--state", type=Path, help="a file of what became of cases, to go on from")
+    parser.add_argument("--last-first", action="store_true", help="begin with the last case")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no case after so many")
     options = parser.parse_args()
     started = time.monotonic()
     outcomes = Outcomes(options.state)
-    for case in suite_cases():
+    for case in reversed(list(suite_cases())) if options.last_first else suite_cases():
         if case.name in outcomes.found or (options.names and not any(each in case.name for each in options.names)):
             continue
         if time.monotonic() - started > 60 * options.minutes:
