@@ -32,6 +32,7 @@ from benchmarks.recurrent_programs import (
     small_call,
 )  # fmt: skip
 from benchmarks.workloads import measure_calls
+from relay.frontend import from_pytorch
 
 Calls = Mapping[str, Callable[[], Any]]
 
@@ -124,6 +125,17 @@ def _generation_loop(weights: Mapping[str, np.ndarray[Any, Any]], hidden: int) -
 # ------------------------------------------------------------------------------------------------- recurrent layers
 
 
+class _LastState(torch.nn.Module):
+    """What a recurrent layer remembers at the end of a sequence."""
+
+    def __init__(self, layer: torch.nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.layer(x)[1]
+
+
 def _layer(kind: str, hidden: int, threads: int) -> Calls:
     program = layer(kind, hidden)
     call, weights, xs = program.call(), program.weights, program.arguments[0]
@@ -141,9 +153,21 @@ def _layer(kind: str, hidden: int, threads: int) -> Calls:
         last = call()
         return last if kind == "lstm" else (last,)
 
+    module, parameters = from_pytorch(_LastState(theirs).eval(), (x,))
+    imported = relay.build(module, params=parameters, opt_level=3)
+
+    def ours_imported() -> tuple[Any, ...]:
+        last = imported(xs[:, None])
+        return last if kind == "lstm" else (last,)
+
     session = _session(_layer_model(kind, weights, hidden), threads)
     feed = {"x": xs[:, None]}
-    return {"relay": ours, "torch.nn": eager, "onnxruntime": lambda: session.run(None, feed)}
+    return {
+        "relay": ours,
+        "relay from_pytorch": ours_imported,
+        "torch.nn": eager,
+        "onnxruntime": lambda: session.run(None, feed),
+    }
 
 
 def _layer_model(kind: str, weights: Mapping[str, np.ndarray[Any, Any]], hidden: int) -> bytes:
