@@ -205,6 +205,24 @@ def grid_sample(mode: str, channels: int, size: int) -> Make:
     return make
 
 
+def roi_align(regions: int, samples: int) -> Make:
+    """Regions of the image of a detector's backbone, in bins; 0 samples: as many as a bin has elements."""
+
+    def make() -> Workload:
+        random = np.random.default_rng(1)
+        corners, sizes = random.uniform(0, 600, (regions, 2)), random.uniform(16, 400, (regions, 2))
+        inputs = {
+            "x": values((1, 256, 50, 68)),
+            "rois": np.concatenate([corners, corners + sizes], 1).astype(np.float32),
+            "of": np.zeros(regions, np.int64),
+        }
+        nodes = [node("RoiAlign", "x", "rois", "of", output_height=7, output_width=7, spatial_scale=0.0625,
+                      sampling_ratio=samples)]  # fmt: skip
+        return program(nodes, inputs, without=("pytorch", "jax", "torch-compile"))
+
+    return make
+
+
 # -------------------------------------------------------------------------------------------- element by element, moves
 
 
@@ -343,6 +361,8 @@ OPERATORS: Mapping[str, Make] = MappingProxyType(
         "grid_sample_nearest_64_56": grid_sample("nearest", 64, 56),
         "grid_sample_linear_64_56": grid_sample("linear", 64, 56),
         "grid_sample_cubic_3_224": grid_sample("cubic", 3, 224),
+        "roi_align_100_s2": roi_align(100, 2),
+        "roi_align_100_s0": roi_align(100, 0),
         "transpose_2d_2048": one_input("Transpose", (2048, 2048), perm=(1, 0)),
         "transpose_0213_128x12x64": one_input("Transpose", (1, 128, 12, 64), perm=(0, 2, 1, 3)),
         "transpose_nchw_nhwc_64_112": one_input("Transpose", (1, 64, 112, 112), perm=(0, 2, 3, 1)),

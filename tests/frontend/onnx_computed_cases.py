@@ -7,7 +7,7 @@ from onnx import TensorProto
 
 from tests.frontend.onnx_cases import Case, bools, floats, ints, scalar, whole
 from tests.frontend.onnx_quantization_cases import QUANTIZATION_REFERENCE_CASES
-from tests.frontend.onnx_sampling_cases import DEFORMABLE_CASES
+from tests.frontend.onnx_sampling_cases import SAMPLING_REFERENCE_CASES
 
 _REDUCTIONS = (
     "ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare",
@@ -171,7 +171,7 @@ COMPUTED_CASES: tuple[Case, ...] = (
 )
 REFERENCE_CASES: tuple[Case, ...] = (
     *_losses(),
-    *DEFORMABLE_CASES,
+    *SAMPLING_REFERENCE_CASES,
     *QUANTIZATION_REFERENCE_CASES,
     Case(
         "ConvTranspose", (floats(1, 1, 3, 3), floats(1, 2, 3, 3, seed=1)), {"strides": [3, 2], "output_shape": [10, 8]}

@@ -25,14 +25,16 @@ def _grids() -> list[Case]:
     ]
 
 
-def _regions() -> list[Case]:
-    image = floats(2, 3, 8, 9)
+def _regions(opset: int) -> list[Case]:
+    """Both modes, both ways to count places, samples that the run counts, and more channels than a vector has."""
     boxes = np.array([[0, 0, 7, 5], [2, 1.5, 4, 7.5], [-3, -2, 3, 3], [5, 5, 30, 30]], np.float32)
     options = {"output_height": 2, "output_width": 3, "spatial_scale": 0.75}
+    ways = ({}, {"coordinate_transformation_mode": "output_half_pixel"}) if opset >= 16 else ({},)
     return [
-        Case("RoiAlign", (image, boxes, ints(0, 1, 1, 0)), {**options, "sampling_ratio": ratio, **more}, opset=16)
-        for ratio, more in ((2, {}), (0, {}), (2, {"coordinate_transformation_mode": "output_half_pixel"}))
-    ]
+        Case("RoiAlign", (floats(2, channels, 8, 9), boxes, ints(0, 1, 1, 0)),
+             {**options, "sampling_ratio": ratio, "mode": mode, **way}, opset=opset, name=f"of {channels}")
+        for ratio, mode, channels in ((2, "avg", 3), (0, "avg", 11), (2, "max", 11), (0, "max", 3)) for way in ways
+    ]  # fmt: skip
 
 
 def _deformable() -> list[Case]:
@@ -71,5 +73,5 @@ def _windows() -> list[Case]:
     ]
 
 
-SAMPLING_CASES: tuple[Case, ...] = (*_grids(), *_regions(), *_boxes(), *_windows())
-DEFORMABLE_CASES: tuple[Case, ...] = tuple(_deformable())
+SAMPLING_CASES: tuple[Case, ...] = (*_grids(), *_regions(10), *_regions(16), *_boxes(), *_windows())
+SAMPLING_REFERENCE_CASES: tuple[Case, ...] = (*_deformable(), *_regions(22))

@@ -70,3 +70,38 @@ def test_a_shape_that_is_partly_computed() -> None:
     expected = run_onnxruntime(model, feeds)
     assert_close(run_relay(module, {**feeds, **params}), expected, 0.0)
     assert_close([relay.build(module)(**feeds, **params)], expected, 0.0)
+
+
+def _regions(inputs: dict[str, list[int | str]], *before: onnx.NodeProto) -> onnx.ModelProto:
+    """Regions of an image in bins, of which `boxes` and `of` tell."""
+    align = helper.make_node("RoiAlign", ["x", "boxes", "of"], ["y"], output_height=2, output_width=3)
+    model = graph_of([*before, align], inputs, ["y"], {"zero": ints(0)}, opset=16)
+    for given in model.graph.input:
+        if given.name == "of":
+            given.type.tensor_type.elem_type = onnx.TensorProto.INT64
+    return model
+
+
+@pytest.mark.parametrize("mode", ["a symbol", "computed"])
+def test_regions_of_any_number(mode: str) -> None:
+    """As many as the caller gives, or as have a score above a limit."""
+    boxes = np.array([[0, 0, 4, 3], [1, 1.5, 3, 5.5], [2, 2, 9, 9], [0.5, 1, 1, 1.5]], np.float32)
+    if mode == "a symbol":
+        model = _regions({"x": [1, 3, 6, 5], "boxes": ["k", 4], "of": ["k"]})
+        calls = [{"boxes": boxes[:k], "of": np.zeros(k, np.int64)} for k in (3, 1, 0)]
+    else:
+        model = _regions(
+            {"x": [1, 3, 6, 5], "all": [4, 4], "scores": [4]},
+            helper.make_node("Relu", ["scores"], ["good"]), helper.make_node("NonZero", ["good"], ["places"]),
+            helper.make_node("Squeeze", ["places", "zero"], ["chosen"]),
+            helper.make_node("Gather", ["all", "chosen"], ["boxes"]),
+            helper.make_node("Sub", ["chosen", "chosen"], ["of"]),
+        )  # fmt: skip
+        calls = [{"all": boxes, "scores": np.array(s, np.float32)} for s in ([1, -1, 2, 3], [-1] * 4)]
+    module, params = from_onnx(model)
+    run = relay.build(module)
+    for call in calls:
+        feeds = {"x": floats(1, 3, 6, 5), **call}
+        expected = run_onnx_reference(model, feeds)
+        assert_close(run_relay(module, {**feeds, **params}), expected, 1e-5)
+        assert_close([run(**feeds, **params)], expected, 1e-5)

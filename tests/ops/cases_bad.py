@@ -52,7 +52,9 @@ from relay.ops.sorting.dyn_topk import DynTopKAttributes
 from relay.ops.sorting.search import SearchSortedAttributes
 from relay.ops.sorting.unique import UniqueAttributes
 from relay.ops.vision.affine_grid import AffineGridAttributes
+from relay.ops.vision.crop_and_resize import CropAndResizeAttributes
 from relay.ops.vision.grid_sample import GridSampleAttributes
+from relay.ops.vision.roi_align import RoiAlignAttributes
 from tests.ops.case import BadCase
 
 WINOGRAD = "nn.contrib_conv2d_winograd_without_weight_transform"
@@ -255,6 +257,20 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("image.affine_grid", (t(2, 2, 4),), AffineGridAttributes((3, 4))),
         BadCase("image.affine_grid", (t(2, 3, 3),), AffineGridAttributes((3, 4))),
         BadCase("image.affine_grid", (t(2, 1, 2),), AffineGridAttributes(())),
+        BadCase("vision.roi_align", (t(2, 3, 8, 9), t(6, 4)), RoiAlignAttributes((2, 3), 1.0)),
+        BadCase("vision.roi_align", (t(2, 3, 8, 9), i(6, 5)), RoiAlignAttributes((2, 3), 1.0)),
+        BadCase("vision.roi_align", (t(2, 3, 8), t(6, 5)), RoiAlignAttributes((2, 3), 1.0)),
+        BadCase("vision.roi_align", (t(2, 3, 0, 9), t(6, 5)), RoiAlignAttributes((2, 3), 1.0)),
+        BadCase("vision.roi_align", (t(2, 3, 8, 9), t(6, 5)), RoiAlignAttributes((2, 0), 1.0)),
+        BadCase("vision.roi_align", (t(2, 3, 8, 9), t(6, 5)), RoiAlignAttributes((2, 3), 1.0, mode="sum")),
+        BadCase("image.crop_and_resize", (t(2, 3, 8, 9), t(6, 5), i(6)), CropAndResizeAttributes((2, 3))),
+        BadCase("image.crop_and_resize", (t(2, 3, 8, 9), t(6, 4), i(5)), CropAndResizeAttributes((2, 3))),
+        BadCase("image.crop_and_resize", (t(2, 3, 8, 9), t(6, 4), t(6)), CropAndResizeAttributes((2, 3))),
+        BadCase("image.crop_and_resize", (i(2, 3, 8, 9), t(6, 4), i(6)), CropAndResizeAttributes((2, 3))),
+        BadCase("image.crop_and_resize", (t(2, 3, 8, 9), t(6, 4), i(6)), CropAndResizeAttributes((2,))),
+        BadCase(
+            "image.crop_and_resize", (t(2, 3, 8, 9), t(6, 4), i(6)), CropAndResizeAttributes((2, 3), method="cubic")
+        ),
         BadCase("vision.all_class_non_max_suppression", (t(1, 6, 4), t(1, 2, 5), i(), t(), t())),
         BadCase("dyn.transpose", (t(2, 3), i(3))),
         BadCase("dyn.nn.pad", (t(2, 3), i(3, 2), t()), DynPadAttributes()),

@@ -11,6 +11,9 @@ import torch
 
 import relay
 from relay.ops.framework.build import as_expr
+from relay.ops.vision.crop_and_resize import CropAndResizeAttributes
+from relay.ops.vision.roi_align import MODES, RoiAlignAttributes
+from tests.ops import region_oracles
 
 GENERATOR = np.random.default_rng(2)
 WITH_ZEROS = np.array([[0.5, 0.0, -2.0, 3.0], [0.0, 1.5, 0.0, 2.0], [1.0, 2.0, 3.0, 4.0]])
@@ -47,7 +50,45 @@ def _read(method: str, padding: str, aligned: bool) -> Pair:
     )
 
 
+def _pooled(mode: str, ratio: int, aligned: bool, layout: str = "NCHW") -> Pair:
+    """By the image and by the corners of regions, none of which PyTorch's formula lets lie on an edge."""
+    image = IMAGE if layout == "NCHW" else np.moveaxis(IMAGE, 1, -1).copy()
+    rois = np.array(
+        [[0, 0.3, 0.2, 5.1, 4.7], [1, 2.2, 1.6, 4.1, 7.3], [1, -3.1, -2.2, 3.3, 3.1], [0, 1.1, 2.3, 0.9, 2.1]]
+    )
+    attributes = RoiAlignAttributes((2, 3), 0.7, ratio, layout, mode, aligned)
+    return (
+        lambda x, r: relay.vision.roi_align(x, r, (2, 3), 0.7, ratio, layout, mode, aligned),
+        region_oracles.roi_align(attributes),
+        (image, rois),
+    )
+
+
+def _cropped(method: str, size: tuple[int, int], layout: str = "NCHW") -> Pair:
+    image = IMAGE if layout == "NCHW" else np.moveaxis(IMAGE, 1, -1).copy()
+    boxes, of = np.array([[0.05, 0.1, 0.93, 0.89], [0.8, 0.7, 0.1, 0.2], [-0.31, 0.2, 0.6, 1.37]]), np.array([0, 1, 1])
+    attributes = CropAndResizeAttributes(size, layout, method, 1.5)
+    return (
+        lambda x, b: relay.image.crop_and_resize(x, b, relay.const(of), size, layout, method, 1.5),
+        lambda x, b: region_oracles.crop_and_resize(attributes)(x, b, torch.from_numpy(of)) + 0 * b.sum(),
+        (image, boxes),
+    )
+
+
 PAIRS: dict[str, Pair] = {
+    **{
+        f"regions in bins, {mode}, {ratio}, {aligned}": _pooled(mode, ratio, aligned)
+        for mode in MODES
+        for ratio in (2, 0)
+        for aligned in (False, True)
+    },
+    "regions in bins, channels last": _pooled("avg", 2, False, "NHWC"),
+    **{
+        f"boxes in another size, {method}, {size}": _cropped(method, size)
+        for method in ("bilinear", "nearest_neighbor")
+        for size in ((3, 4), (1, 2))
+    },
+    "boxes in another size, channels last": _cropped("bilinear", (3, 4), "NHWC"),
     **{
         f"an image read at places, {method}, {padding}, {aligned}": _read(method, padding, aligned)
         for method in ("nearest", "bilinear", "bicubic")

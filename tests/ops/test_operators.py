@@ -27,6 +27,7 @@ from tests.ops import (
     cases_products,
     cases_random,
     cases_reductions,
+    cases_regions,
     cases_sampling,
     cases_shapes,
     cases_windows,
@@ -36,6 +37,7 @@ from tests.ops.case import Case, Tolerance
 CASES: tuple[Case, ...] = (
     *cases_elementwise.CASES, *cases_products.CASES, *cases_windows.CASES, *cases_reductions.CASES, *cases_shapes.CASES,
     *cases_dynamic.CASES, *cases_random.CASES, *cases_places.CASES, *cases_gradients.CASES, *cases_sampling.CASES,
+    *cases_regions.CASES,
 )  # fmt: skip
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

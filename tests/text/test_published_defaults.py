@@ -74,6 +74,12 @@ PUBLISHED = {
     "dyn.strided_slice": {"slice_mode": "end"},
     "expand_dims": {"num_newaxis": 1},
     "gather_nd": {"batch_dims": 0, "index_rank": None},
+    "image.crop_and_resize": {
+        "layout": "NCHW",
+        "method": "bilinear",
+        "extrapolation_value": 0.0,
+        "out_dtype": None,
+    },
     "image.grid_sample": {
         "method": "bilinear",
         "layout": "NCHW",
@@ -164,6 +170,7 @@ PUBLISHED = {
     "topk": {"axis": -1, "ret_type": "both", "is_ascend": False},
     "unique": {"sorted": True, "return_counts": False},
     "variance": {**_REDUCE, "unbiased": False},
+    "vision.roi_align": {"sample_ratio": -1, "layout": "NCHW", "mode": "avg"},
     "zeros": {"dtype": None},
 }
 

@@ -54,8 +54,10 @@ from relay.ops.sorting.search import SEARCHES
 from relay.ops.sorting.sort import SORTS
 from relay.ops.sorting.unique import DISTINCT
 from relay.ops.vision.affine_grid import AFFINE_GRIDS
+from relay.ops.vision.crop_and_resize import CROPS
 from relay.ops.vision.grid_sample import GRID_SAMPLES
 from relay.ops.vision.nms import SUPPRESSIONS
+from relay.ops.vision.roi_align import REGION_POOLS
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
     record.name: record
@@ -66,7 +68,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         SLICES, REPETITIONS, INDEXING, INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH,
         LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC, ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM,
         UPDATES, SCATTERS, COORDINATES, SEQUENCES, SEARCHES, TRIANGLES, SUPPRESSIONS, GRID_SAMPLES,
-        AFFINE_GRIDS,
+        AFFINE_GRIDS, CROPS, REGION_POOLS,
     )
     for record in family
 })  # fmt: skip

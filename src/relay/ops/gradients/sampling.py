@@ -33,7 +33,7 @@ def _place(value: Expr, last: Expr) -> Expr:
     return minimum(maximum(cast(value, _LONG), const(0, _LONG)), cast(last, _LONG))
 
 
-_OF_EXPRESSIONS = Numbers(floor, minimum, maximum, floor_mod, where, less, logical_and, equal, _place)
+OF_EXPRESSIONS = Numbers(floor, minimum, maximum, floor_mod, where, less, logical_and, equal, _place)
 
 
 def of_grid_sample(call: Call, given: Expr) -> tuple[Expr | None, ...]:
@@ -43,9 +43,9 @@ def of_grid_sample(call: Call, given: Expr) -> tuple[Expr | None, ...]:
     data, grid = call.args
     how, rank = call.attrs.sampling, rank_of(data)
     units = [take(grid, const(rank - 3 - axis, _LONG), axis=1) for axis in range(rank - 2)]
-    extents = [_extent(data, axis + 2) for axis in range(rank - 2)]
+    extents = [extent_of(data, axis + 2) for axis in range(rank - 2)]
     places = [how.from_unit(unit, extent) for unit, extent in zip(units, extents, strict=True)]
-    taps = [how.taps(place, extent, _OF_EXPRESSIONS) for place, extent in zip(places, extents, strict=True)]
+    taps = [how.taps(place, extent, OF_EXPRESSIONS) for place, extent in zip(places, extents, strict=True)]
     instances = reshape(arange(const(0, _LONG), take(shape_of(data, "int64"), const(0, _LONG), axis=0), dtype=_LONG),
                         (-1, *(1,) * (rank - 2)))  # fmt: skip
     around = list(product(*taps))
@@ -62,7 +62,7 @@ def of_grid_sample(call: Call, given: Expr) -> tuple[Expr | None, ...]:
     shares = sum_over(multiply(read, expand_dims(given_last, 0)), -1)  # [taps, N, result]
     entries: list[Expr] = []
     for axis, (place, extent) in enumerate(zip(places, extents, strict=True)):
-        slopes = how.taps(place, extent, _OF_EXPRESSIONS, _slopes(how))
+        slopes = how.taps(place, extent, OF_EXPRESSIONS, slopes_of(how))
         changed = [*taps[:axis], slopes, *taps[axis + 1 :]]
         weights = stack([reduce(multiply, [weight for _, weight in each]) for each in product(*changed)], 0)
         slope = multiply(sum_over(multiply(shares, weights), 0), _slope_of_place(how, place, extent))
@@ -83,9 +83,9 @@ def of_affine_grid(call: Call, given: Expr) -> tuple[Expr | None, ...]:
     return (reshape(stack(places, 2), (batch, spatial, count + 1), allowzero=True),)
 
 
-def _extent(data: Expr, axis: int) -> Any:
-    """The extent of an axis as a number of the type of the data."""
-    extent, dtype = tensor_of(data).shape[axis], tensor_of(data).dtype
+def extent_of(data: Expr, axis: int, dtype: DType | None = None) -> Any:
+    """The extent of an axis as a number, of the type of the data unless another is named."""
+    extent, dtype = tensor_of(data).shape[axis], dtype or tensor_of(data).dtype
     if isinstance(extent, int):
         return const(extent, dtype)
     return cast(take(shape_of(data, "int64"), const(axis, _LONG), axis=0), dtype)
@@ -97,7 +97,7 @@ def _times(given: Expr, taps: Taps) -> Expr:
     return multiply(given, expand_dims(reduce(multiply, weights), rank_of(given) - 1)) if weights else given
 
 
-def _slopes(how: Sampling) -> Shares:
+def slopes_of(how: Sampling) -> Shares:
     """How the shares of the elements around a place change with it."""
 
     def linear(distance: Any, one: Any) -> tuple[Any, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
 from relay import te
@@ -18,18 +16,17 @@ from relay.ir.types import TensorType
 from relay.ops.framework.batch_rule import HasBatchAxis
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import OwnLayout
+from relay.ops.framework.layouts import parse_layout
 from relay.ops.framework.places import no_empty_source
 from relay.ops.framework.record import FusionKind, OperatorRecord, PrecisionRule, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NoScale
-from relay.ops.vision.taps import OF_ARRAYS, OF_FORMULAS, PADDINGS, Sampling, mixed
-from relay.tir.expr import Value
+from relay.ops.vision.reading import Found, read_at
+from relay.ops.vision.taps import OF_ARRAYS, OF_FORMULAS, PADDINGS, Sampling, Taps, mixed
 
 _METHODS = {"nearest": "nearest", "bilinear": "linear", "bicubic": "cubic"}
 _LAYOUTS = {"NCW": 1, "NCHW": 2, "NCDHW": 3}
-_MANY_CHANNELS = 8
-"""From so many on, reading vectors of channels pays for moving them together."""
 
 
 @frozen
@@ -81,46 +78,17 @@ def _meaning(attributes: GridSampleAttributes, data: Array, grid: Array) -> Arra
 
 
 def _compute(attributes: GridSampleAttributes, inputs: tuple[te.Tensor, te.Tensor], result: TensorType) -> te.Tensor:
-    """Stages `grid_sample_taps`, the elements around each place and their weights, once for all channels, and
-    `grid_sample`. Many channels lie together first, so that vectors of them are read at a place: `grid_sample_data`,
-    `grid_sample_mixed`."""
     data, grid = inputs
-    how, dtype, (batch, channels, *space) = attributes.sampling, data.dtype.computation, result.shape
-    spatial = len(space)
+    how, dtype, spatial = attributes.sampling, data.dtype.computation, len(data.shape) - 2
 
-    def taps_at(*i: IntExpr) -> tuple[Value, ...]:
-        parts: list[Value] = []
+    def found_at(*i: IntExpr) -> Found:
+        taps: list[Taps] = []
         for axis, extent in enumerate(data.shape[2:]):
             unit, whole = te.cast(grid[(i[0], spatial - 1 - axis, *i[1:])], dtype), te.index_value(extent, dtype)
-            for tap in how.taps(how.from_unit(unit, whole), whole, OF_FORMULAS):
-                parts += (part for part in tap if part is not None)
-        return tuple(parts)
+            taps.append(how.taps(how.from_unit(unit, whole), whole, OF_FORMULAS))
+        return Found(tuple(taps))
 
-    found = te.compute((batch, *space), taps_at, name="grid_sample_taps")
-
-    def mixed_at(read: Callable[..., Value], at: Sequence[IntExpr]) -> Value:
-        parts = iter(each[tuple(at)] for each in found)
-        taps = [
-            tuple((next(parts), next(parts) if how.is_weighted else None) for _ in range(how.width))
-            for _ in range(spatial)
-        ]
-        return mixed(lambda place: te.cast(read(*place), dtype), taps)
-
-    if isinstance(channels, int) and channels < _MANY_CHANNELS:
-        return te.compute(
-            result.shape,
-            lambda *i: te.cast(mixed_at(lambda *place: data[(i[0], i[1], *place)], (i[0], *i[2:])), result.dtype),
-            name="grid_sample",
-        )
-    last = te.compute(
-        (batch, *data.shape[2:], channels), lambda *i: data[(i[0], i[-1], *i[1:-1])], name="grid_sample_data"
-    )
-    values = te.compute(
-        (batch, *space, channels),
-        lambda *i: mixed_at(lambda *place: last[(i[0], *place, i[-1])], i[:-1]),
-        name="grid_sample_mixed",
-    )
-    return te.compute(result.shape, lambda *i: te.cast(values[(i[0], *i[2:], i[1])], result.dtype), name="grid_sample")
+    return read_at(data, parse_layout(attributes.layout), result, "grid_sample", found_at, lambda instance: instance)
 
 
 GRID_SAMPLE = define(

@@ -81,14 +81,11 @@ def sampled(data: Value, places: Sequence[Expr], how: Sampling, padding: str, *,
     return transpose(found, (0, rank - 2, *range(1, rank - 2)))
 
 
-def taps_around(
-    data: Value, places: Sequence[Expr], how: Sampling, padding: str, *, align_corners: bool, batch: Expr | None = None
-) -> Taps:
-    """`batch`: which instance each place is in; without it, places have the batch axis of the data."""
+def taps_around(data: Value, places: Sequence[Expr], how: Sampling, padding: str, *, align_corners: bool) -> Taps:
     dtype = data.dtype
     width = {"nearest": 1, "linear": 2, "cubic": 4}[how.method]
     patterns = np.indices((width,) * len(places)).reshape(len(places), -1) - (1 if width == 4 else 0)
-    indices: list[Expr] = [] if batch is None else [batch]
+    indices: list[Expr] = []
     weights: list[Expr] = []
     rank = len(getattr(places[0].checked_type, "shape", ()))
     for axis, (place, pattern) in enumerate(zip(places, patterns, strict=True), start=2):
@@ -107,10 +104,8 @@ def taps_around(
         elif how.method == "cubic":
             taps = _moved_inside(taps, last, padding, dtype, align_corners)
         indices.append(cast(_clipped(taps, last, dtype), LONG))
-    if batch is not None:
-        indices[0] = add(indices[0], multiply(indices[1], const(0, LONG)))  # as many as there are taps
     data_last = transpose(data.expr, (0, *range(2, data.rank), 1))
-    values = gather_nd(data_last, stack(indices, 0), batch_dims=0 if batch is not None else 1, index_rank=len(indices))
+    values = gather_nd(data_last, stack(indices, 0), batch_dims=1, index_rank=len(indices))
     weight = folded(multiply, weights) if weights else const(1, dtype)
     return Taps(values, expand_dims(weight, rank + 1) if weights else weight)
 

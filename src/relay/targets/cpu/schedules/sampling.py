@@ -2,44 +2,59 @@
 
 Few channels: rows of the result, the taps of a row first, then each channel of it in vectors that gather their
 elements. Many channels: the data are turned so that channels lie together, a place takes vectors of them, and the
-results are turned back.
+results are turned back. Samples of regions are loops of the operator's own between the two turns.
 """
 
 from __future__ import annotations
 
 from relay.base.frozen import frozen
-from relay.ops.vision.grid_sample import GridSampleAttributes
+from relay.ir.expr import Op
 from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.plan import Plan
 from relay.te.schedule.space import Decider
 from relay.tir.buffer import Scope
 
-_TAPS, _DATA, _MIXED = "grid_sample_taps", "grid_sample_data", "grid_sample_mixed"
+_OPERATORS = ("grid_sample", "crop_and_resize", "roi_align")
 
 
 @frozen
 class Sampled:
-    """The stage that reads at places, with its loops: of instances, of channels, and along the result."""
+    """The stage that reads at places, with its loops: of instances, of channels, and along the result. `operator`
+    begins the names of all stages."""
 
+    operator: str
     stage: str
-    batch: str
-    channel: str
-    space: tuple[str, ...]
+    batch: str = ""
+    channel: str = ""
+    space: tuple[str, ...] = ()
+
+    @property
+    def is_turned(self) -> bool:
+        return self.stage == f"{self.operator}_mixed"
+
+
+def _operator(plan: Plan) -> str:
+    names = (call.op.name.rpartition(".")[2] for call, _ in plan.group.anchors if isinstance(call.op, Op))
+    return next((name for name in names if name in _OPERATORS), "")
 
 
 def is_sampling(plan: Plan) -> bool:
-    return any(isinstance(call.attrs, GridSampleAttributes) for call, _ in plan.group.anchors)
+    return _operator(plan) != ""
 
 
 def read(plan: Plan) -> Sampled:
-    """`grid_sample[n, c, ..]`, with what is elementwise behind it fused, or `grid_sample_mixed[n, .., c]`."""
-    plan.inline_formulas(keep=frozenset({_TAPS, _DATA, _MIXED}))
-    if plan.stage_named(_MIXED) is None:
+    """`..[n, c, ..]`, with what is elementwise behind it fused, or `.._mixed[n, .., c]`, or loops without a name."""
+    operator = _operator(plan)
+    plan.inline_formulas(keep=frozenset(f"{operator}_{stage}" for stage in ("taps", "data", "mixed")))
+    mixed = plan.stage_named(f"{operator}_mixed")
+    if mixed is None:
         batch, channel, *space = plan.steps.loops(plan.output_name)
-        return Sampled(plan.output_name, batch, channel, tuple(space))
-    batch, *space, channel = plan.steps.loops(_MIXED)
-    return Sampled(_MIXED, batch, channel, tuple(space))
+        return Sampled(operator, plan.output_name, batch, channel, tuple(space))
+    if not mixed.loops:
+        return Sampled(operator, mixed.name)
+    batch, *space, channel = plan.steps.loops(mixed.name)
+    return Sampled(operator, mixed.name, batch, channel, tuple(space))
 
 
 def decide(plan: Plan, _: Sampled, pick: Decider) -> int:
@@ -47,27 +62,36 @@ def decide(plan: Plan, _: Sampled, pick: Decider) -> int:
 
 
 def build(plan: Plan, found: Sampled, lanes: int) -> None:
-    s = plan.steps
-    work = plan.iterations(found.stage)
-    if found.stage == _MIXED:
-        outer, inner = plan.tile(_MIXED, found.channel, lanes)
-        s.vectorize(_MIXED, inner)
-        place = plan.parallelize(_MIXED, [found.batch, *found.space], work)
-        schedule_formula(plan, _DATA)
-        schedule_formula(plan, plan.output_name)
-        if place is not None:
-            s.compute_at(_TAPS, _MIXED, place)
-        s.set_scope(_TAPS, Scope.REGISTER)
+    if found.is_turned:
+        _build_turned(plan, found, lanes)
         return
+    s, taps = plan.steps, f"{found.operator}_taps"
+    work = plan.iterations(found.stage)
     *rows, last = found.space
     outer, inner = plan.tile(found.stage, last, lanes)
     s.reorder(found.stage, found.batch, *rows, found.channel, *outer, inner)
     s.vectorize(found.stage, inner)
     row = plan.parallelize(found.stage, [found.batch, *rows], work)
-    _, taps = plan.tile(_TAPS, s.loops(_TAPS)[-1], lanes)
-    s.vectorize(_TAPS, taps)
+    _, lane = plan.tile(taps, s.loops(taps)[-1], lanes)
+    s.vectorize(taps, lane)
     if row is not None:
-        s.compute_at(_TAPS, found.stage, row)
+        s.compute_at(taps, found.stage, row)
+
+
+def _build_turned(plan: Plan, found: Sampled, lanes: int) -> None:
+    s, taps, data = plan.steps, f"{found.operator}_taps", f"{found.operator}_data"
+    if found.channel:
+        work = plan.iterations(found.stage)
+        _, inner = plan.tile(found.stage, found.channel, lanes)
+        s.vectorize(found.stage, inner)
+        place = plan.parallelize(found.stage, [found.batch, *found.space], work)
+        if place is not None:
+            s.compute_at(taps, found.stage, place)
+        s.set_scope(taps, Scope.REGISTER)
+    if plan.stage_named(data) is not None:
+        schedule_formula(plan, data)
+    if plan.output_name != found.stage:
+        schedule_formula(plan, plan.output_name)
 
 
 SAMPLING = Family("sampling", "an image is read at computed places", is_sampling, read, decide, build)

@@ -11,10 +11,8 @@ from relay.frontend.shared.node import Result, converter
 from relay.frontend.shared.places.computed_axes import LONG, entries
 from relay.frontend.shared.places.resampling import Sampling, steps
 from relay.frontend.shared.places.sampling import (
-    extent_of,
     sampled,
     sampled_by_grid,
-    taps_around,
     unit_grid,
     unit_places,
 )
@@ -23,18 +21,16 @@ from relay.frontend.shared.value import Value
 from relay.ir.expr import Expr, const
 from relay.ir.types import ANY, TensorType
 from relay.ops.elementwise.activation import bias_add
-from relay.ops.elementwise.comparison import greater_equal, less, less_equal, where
 from relay.ops.elementwise.convert import cast
-from relay.ops.elementwise.elementwise_binary import add, divide, logical_and, maximum, multiply, subtract
-from relay.ops.elementwise.elementwise_unary import ceil
+from relay.ops.elementwise.elementwise_binary import add, multiply, subtract
 from relay.ops.framework.dimensions import product
 from relay.ops.indexing.check_indices import check_indices
 from relay.ops.indexing.index import take
+from relay.ops.manipulation.combine import concatenate
 from relay.ops.manipulation.shape import expand_dims, reshape
 from relay.ops.manipulation.tile import broadcast_to
-from relay.ops.manipulation.transpose import transpose
 from relay.ops.nn.matmul import batch_matmul
-from relay.ops.reduction import reduce
+from relay.ops.vision.roi_align import roi_align
 from relay.ops.vision.taps import PADDINGS
 
 _METHODS = {
@@ -85,65 +81,25 @@ def _grid_of_computed_size(theta: Value, size: Expr, spatial: int, *, align_corn
 
 
 def _roi_align(node: OnnxNode) -> Result:
-    """Each region in bins, each bin the mean (or the maximum) of samples in it, taken between elements.
+    """Each region in bins, each bin the mean of its samples, or the greatest of what elements count in them.
 
-    Mask R-CNN (He et al., 2017), section 3. How many samples a bin has, `sampling_ratio` says, or the run: one for
-    each element that it covers."""
+    How many samples a bin has, `sampling_ratio` says, or the run: one for each element that it covers."""
     data, regions, batch = node.value(0), node.value(1), node.value(2)
-    if data.rank != 4 or regions.rank != 2:
-        node.unsupported(f"of {data.type} and {regions.type}")
-    corners = with_extents(node, regions, {1: 4})
+    if data.rank != 4 or regions.rank != 2 or batch.rank != 1:
+        node.unsupported(f"of {data.type}, {regions.type} and {batch.type}")
     mode, coordinates = node.text("mode"), node.text("coordinate_transformation_mode", "output_half_pixel")
     if mode not in ("avg", "max"):
         node.unsupported(f"with mode {mode!r}")
-    dtype, half_pixel = data.dtype, coordinates == "half_pixel"
-    zero, one, half = (const(number, dtype) for number in (0, 1, 0.5))
-    ratio, scale = node.int("sampling_ratio"), const(node.float("spatial_scale"), dtype)
-    places: list[Expr] = []
-    counted: list[tuple[Expr, Expr]] = []
-    valid: list[Expr] = []
-    # Axes: [region, bins over y, bins over x, samples over y, samples over x]
-    for axis, bins, (first, second) in ((0, node.int("output_height"), (1, 3)), (1, node.int("output_width"), (0, 2))):
-        low, high = (multiply(take(corners, const(at, LONG), axis=1), scale) for at in (first, second))
-        if half_pixel:
-            low, high = subtract(low, half), subtract(high, half)
-        length = subtract(high, low) if half_pixel else maximum(subtract(high, low), one)
-        size = divide(length, const(bins, dtype))
-        count = const(ratio, dtype) if ratio > 0 else maximum(ceil(size), one)
-        most = ratio if ratio > 0 else cast(reduce.max(count, (0,)), LONG)
-        sample = expand_dims(cast(steps(most), dtype), 1, 1 - axis) if axis == 0 else cast(steps(most), dtype)
-        bin_ = expand_dims(cast(steps(bins), dtype), 1, 3 - axis)
-        low, size = (expand_dims(each, 1, 4) for each in (low, size))
-        count = expand_dims(count, 1, 4) if ratio <= 0 else count
-        place = add(add(low, multiply(bin_, size)), multiply(add(sample, half), divide(size, count)))
-        extent = extent_of(data, axis + 2, dtype)
-        inside = logical_and(greater_equal(place, const(-1, dtype)), less_equal(place, extent))
-        places.append(place)
-        valid.append(inside)
-        counted.append((less(sample, count), count))
-    y, x = places
-    y, x = add(y, multiply(x, zero)), add(x, multiply(y, zero))  # all have all axes
+    if coordinates not in ("half_pixel", "output_half_pixel"):
+        node.unsupported(f"with coordinate_transformation_mode {coordinates!r}")
+    number = regions.dtype.computation  # which knows the numbers of more instances
+    corners = as_dtype(with_extents(node, regions, {1: 4}), number)
     which = check_indices(as_dtype(batch.expr, LONG), (data.shape[0],), f"{node.operator} {node.name}")
-    taps = taps_around(data, (y, x), Sampling("linear"), "border", align_corners=True, batch=expand_dims(which, 1, 5))
-    taken = logical_and(counted[0][0], counted[1][0])
-    kept = expand_dims(cast(logical_and(*valid), dtype), 5, 2)
-    values = multiply(multiply(taps.values, taps.weights), kept)  # [region, y, x, sy, sx, taps, channel]
-    chosen = expand_dims(taken, len(_shape(taken)), 2)
-    if mode == "max":
-        lowest = const(float("-inf"), dtype)
-        found = reduce.max(where(chosen, values, lowest), (3, 4, 5))
-    else:
-        total = reduce.sum(where(chosen, values, zero), (3, 4, 5))
-        number = multiply(counted[0][1], counted[1][1])
-        if ratio <= 0:
-            number = reshape(number, (regions.shape[0], 1, 1, 1), allowzero=True)
-        found = divide(total, number)
-    return transpose(found, (0, 3, 1, 2))
-
-
-def _shape(x: Expr) -> tuple[object, ...]:
-    type_ = x.checked_type
-    return type_.shape if isinstance(type_, TensorType) else ()
+    rois = concatenate((cast(expand_dims(which, 1), number), corners), 1)
+    return roi_align(
+        data.expr, rois, (node.int("output_height"), node.int("output_width")), node.float("spatial_scale"),
+        node.int("sampling_ratio"), mode="avg" if mode == "avg" else "max_taps", aligned=coordinates == "half_pixel",
+    )  # fmt: skip
 
 
 def _deform_conv(node: OnnxNode) -> Result:
