@@ -37,6 +37,7 @@ def _regions() -> list[Case]:
         *(Case("vision.roi_align", (many if at % 2 else few, ROIS), each, roi_align(each), SUMMED, str(each))
           for at, each in enumerate(options)),
         Case("vision.roi_align", (many.transpose(0, 2, 3, 1).copy(), ROIS), last, roi_align(last), SUMMED, "channels last"),
+        Case("vision.roi_align", (floats(8, 2, 4, 9, 4), ROIS), replace(last, layout="HNCW4c"), label="channels in blocks"),
         Case("vision.roi_align", (many, garbage), options[2], label="regions without end"),
         Case("vision.roi_align", (many, ROIS[:0]), options[0], label="no region"),
         Case("vision.roi_align", (floats(2, 3, 8, 9, dtype="float16"), ROIS.astype(np.float16)), options[2],
@@ -58,6 +59,7 @@ def _crops() -> list[Case]:
           for each in options for image, name in ((few, "few"), (many, "many"))),
         Case("image.crop_and_resize", (many.transpose(0, 2, 3, 1).copy(), BOXES, OF), last, crop_and_resize(last), SUMMED,
              "channels last"),
+        Case("image.crop_and_resize", (floats(9, 3, 8, 2), BOXES, OF), replace(last, layout="WCHN"), label="axes in another order"),
         Case("image.crop_and_resize", (integers(2, 3, 8, 9, dtype="uint8", low=0, high=255), BOXES, OF), bytes_,
              crop_and_resize(bytes_), SUMMED, "of bytes"),
         Case("image.crop_and_resize", (many, BOXES[:0], OF[:0]), options[0], label="no box"),

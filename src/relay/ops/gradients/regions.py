@@ -18,14 +18,13 @@ from relay.ops.creation.create import arange, zeros_like
 from relay.ops.elementwise.comparison import equal, less, where
 from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import divide, logical_and, multiply
-from relay.ops.framework.layouts import Layout, parse_layout
 from relay.ops.gradients.sampling import OF_EXPRESSIONS, extent_of, slopes_of
 from relay.ops.gradients.shared import kept_where, tensor_of, zeros_of
 from relay.ops.indexing.index import gather_nd, take
 from relay.ops.indexing.scatter import scatter_nd
 from relay.ops.manipulation.combine import stack
+from relay.ops.manipulation.layout_transform import in_layout
 from relay.ops.manipulation.shape import expand_dims
-from relay.ops.manipulation.transpose import transpose
 from relay.ops.reduction.reduce import max as greatest
 from relay.ops.reduction.reduce import sum as sum_over
 from relay.ops.vision.crop_and_resize import CropAndResizeAttributes
@@ -33,7 +32,7 @@ from relay.ops.vision.regions import BETWEEN, CORNERS, REACH, Bins, at_least, is
 from relay.ops.vision.roi_align import RoiAlignAttributes
 from relay.ops.vision.taps import Taps
 
-_LONG = DType.INT64
+_LONG, _LAST = DType.INT64, "NHWC"
 _ALL = [1, 2, 3, 4]
 """The axes of the samples of a region."""
 
@@ -55,20 +54,19 @@ class _Line:
 def of_roi_align(call: Call, given: Expr) -> tuple[Expr | None, ...]:
     """The mean hands on to all samples of a bin, the greatest to those that are it, in equal shares."""
     assert isinstance(call.attrs, RoiAlignAttributes)
-    attributes, (data, rois) = call.attrs, call.args
-    layout, number = parse_layout(attributes.layout), tensor_of(rois).dtype
+    attributes, rois, number = call.attrs, call.args[1], tensor_of(call.args[1]).dtype
+    data, given = (in_layout(each, attributes.layout, _LAST) for each in (call.args[0], given))
     lines: list[_Line] = []
     counts: list[Expr] = []
     exists: list[Expr] = []
     for axis, corners in enumerate(CORNERS):
         first, last = (take(rois, const(at, _LONG), axis=1) for at in corners)
-        position = layout.position("HW"[axis])
-        bins, extent = extent_of(given, position, number), extent_of(data, position, number)
+        bins, extent = (extent_of(each, 1 + axis, number) for each in (given, data))
         region = attributes.bins(first, last, bins, OF_EXPRESSIONS)
         count = const(region.count, number) if isinstance(region.count, int) else expand_dims(region.count, 1, 4)
         samples = const(region.count, _LONG) if isinstance(region.count, int) else _most(region.count)
         sample = _steps(samples, number, 2 - 2 * axis)
-        bin_ = _steps(extent_of(given, position, _LONG), number, 3 - 2 * axis)
+        bin_ = _steps(extent_of(given, 1 + axis, _LONG), number, 3 - 2 * axis)
         spread = Bins(expand_dims(region.low, 1, 4), expand_dims(region.size, 1, 4), count)
         place = spread.place(bin_, sample, OF_EXPRESSIONS)
         inside = logical_and(is_inside(place, extent, REACH, OF_EXPRESSIONS), less(sample, count))
@@ -79,8 +77,8 @@ def of_roi_align(call: Call, given: Expr) -> tuple[Expr | None, ...]:
         lines.append(_Line(inside, taps, slopes, part, attributes.spatial_scale, stretches))
         exists.append(less(sample, count))
         counts.append(count)
-    sampled = _Sampled.of(data, layout, take(rois, const(0, _LONG), axis=1), lines)
-    shared = expand_dims(expand_dims(transpose(given, _last_axes(layout)), 2), 4)  # [regions, rows, 1, columns, 1, C]
+    sampled = _Sampled.of(data, take(rois, const(0, _LONG), axis=1), lines)
+    shared = expand_dims(expand_dims(given, 2), 4)  # [regions, rows, 1, columns, 1, C]
     if attributes.mode == "avg":
         count = cast(_positive(multiply(*counts)), tensor_of(given).dtype)
         shares = expand_dims(divide(shared, expand_dims(count, -1) if tensor_of(count).shape else count), 0)
@@ -88,47 +86,48 @@ def of_roi_align(call: Call, given: Expr) -> tuple[Expr | None, ...]:
         shares = sampled.chosen(logical_and(*exists), shared, by_taps=attributes.mode == "max_taps")
     by_data, (y, x) = sampled.back(shares)
     columns = (zeros_like(y[0]), x[0], y[0], x[1], y[1])
-    return by_data, stack([cast(each, number) for each in columns], 1)
+    return in_layout(by_data, _LAST, attributes.layout), stack([cast(each, number) for each in columns], 1)
 
 
 def of_crop_and_resize(call: Call, given: Expr) -> tuple[Expr | None, ...]:
     """Each element of a result is one sample."""
     assert isinstance(call.attrs, CropAndResizeAttributes)
-    attributes, (data, boxes, indices) = call.attrs, call.args
-    layout, number = parse_layout(attributes.layout), tensor_of(boxes).dtype
+    attributes, (_, boxes, indices) = call.attrs, call.args
+    dtype, number = tensor_of(call.args[0]).dtype, tensor_of(boxes).dtype
+    data, given = (in_layout(each, attributes.layout, _LAST) for each in (call.args[0], given))
     lines: list[_Line] = []
     for axis in (0, 1):
         first, last = (expand_dims(take(boxes, const(at, _LONG), axis=1), 1, 4) for at in (axis, axis + 2))
-        position = layout.position("HW"[axis])
-        count, extent = extent_of(given, position, number), extent_of(data, position, number)
-        step = _steps(extent_of(given, position, _LONG), number, 3 - 2 * axis)
-        known = tensor_of(given).shape[position]
+        count, extent = (extent_of(each, 1 + axis, number) for each in (given, data))
+        step = _steps(extent_of(given, 1 + axis, _LONG), number, 3 - 2 * axis)
+        known = tensor_of(given).shape[1 + axis]
         place = attributes.place(first, last, step, known if isinstance(known, int) else count, extent, OF_EXPRESSIONS)
         gaps = at_least(count - 1, 1, OF_EXPRESSIONS)
         part = where(less(count * 0 + 1, count), step / gaps, step * 0 + 0.5)
         slopes = _slopes(place, extent) if attributes.method == "bilinear" else None
         inside, taps = is_inside(place, extent, 0, OF_EXPRESSIONS), attributes.taps(place, extent, OF_EXPRESSIONS)
         lines.append(_Line(inside, taps, slopes, part, extent - 1))
-    sampled = _Sampled.of(cast(data, tensor_of(given).dtype), layout, indices, lines)
-    shared = expand_dims(expand_dims(transpose(given, _last_axes(layout)), 2), 4)
+    sampled = _Sampled.of(cast(data, tensor_of(given).dtype), indices, lines)
+    shared = expand_dims(expand_dims(given, 2), 4)
     by_data, (y, x) = sampled.back(expand_dims(shared, 0))
     by_boxes = stack([cast(each, number) for each in (y[0], x[0], y[1], x[1])], 1)
-    return (cast(by_data, tensor_of(data).dtype) if tensor_of(data).dtype.is_float else None), by_boxes, None
+    by_data = cast(in_layout(by_data, _LAST, attributes.layout), dtype) if dtype.is_float else None
+    return by_data, by_boxes, None
 
 
 @frozen(eq=False)
 class _Sampled:
-    """All samples: elements around them [taps, .., C], where these stand, and what they count [taps, ..]."""
+    """All samples of data[N, H, W, C]: elements around them [taps, .., C], where these stand, what they count
+    [taps, ..]."""
 
     data: Expr
-    layout: Layout
     lines: tuple[_Line, ...]
     indices: Expr
     read: Expr
     weights: Expr
 
     @staticmethod
-    def of(data: Expr, layout: Layout, instances: Expr, lines: Sequence[_Line]) -> _Sampled:
+    def of(data: Expr, instances: Expr, lines: Sequence[_Line]) -> _Sampled:
         around = list(product(*(line.taps for line in lines)))
         instance = expand_dims(cast(instances, _LONG), 1, 4)
         rows: list[list[Expr]] = []
@@ -136,11 +135,10 @@ class _Sampled:
             nowhere = (y + x + instance) * 0
             rows.append([instance + nowhere, y + nowhere, x + nowhere])
         indices = stack([stack(row, 0) for row in rows], 1)
-        last = transpose(data, _last_axes(layout))
-        read = gather_nd(last, indices, index_rank=3)
+        read = gather_nd(data, indices, index_rank=3)
         dtype = tensor_of(data).dtype
         weights = stack([_weight([weight for _, weight in each], indices, dtype) for each in around], 0)
-        return _Sampled(data, layout, tuple(lines), indices, read, weights)
+        return _Sampled(data, tuple(lines), indices, read, weights)
 
     @property
     def inside(self) -> Expr:
@@ -158,12 +156,11 @@ class _Sampled:
     def back(self, shares: Expr) -> tuple[Expr, list[tuple[Expr, Expr]]]:
         """By the data, and along each axis by both ends of regions, of what samples are given [taps or 1, .., C]."""
         shares = kept_where(self.inside, shares)
-        axes = _last_axes(self.layout)
         updates = multiply(shares, expand_dims(self.weights, -1))
-        by_data = scatter_nd(transpose(zeros_of(self.data), axes), self.indices, updates, mode="add")
+        by_data = scatter_nd(zeros_of(self.data), self.indices, updates, mode="add")
         moved = sum_over(multiply(shares, self.read), -1)
         ends = [self._by_ends(moved, axis) for axis in range(len(self.lines))]
-        return transpose(by_data, [axes.index(axis) for axis in range(4)]), ends
+        return by_data, ends
 
     def _by_ends(self, moved: Expr, axis: int) -> tuple[Expr, Expr]:
         line = self.lines[axis]
@@ -206,7 +203,3 @@ def _most(counts: Expr) -> Expr:
 
 def _positive(count: Expr) -> Expr:
     return at_least(count, 1, OF_EXPRESSIONS)
-
-
-def _last_axes(layout: Layout) -> list[int]:
-    return [layout.position(axis) for axis in "NHWC"]

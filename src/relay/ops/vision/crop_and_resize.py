@@ -74,7 +74,7 @@ def _rule(run: RelationRun, attributes: CropAndResizeAttributes) -> TensorType:
                      str(attributes.crop_size))  # fmt: skip
     layout = parse_layout(attributes.layout)
     check_layout(run, ("H", "W"), layout)
-    data, boxes, indices = run.tensor(0, 4), run.tensor(1, 2), run.tensor(2, 1)
+    data, boxes, indices = run.tensor(0, layout.rank), run.tensor(1, 2), run.tensor(2, 1)
     run.dtype_in(0, lambda dtype: not dtype.is_bool, "a number type")
     run.dtype_in(1, lambda dtype: dtype.is_float, "a floating-point type")
     run.dtype_in(2, *INTEGERS)

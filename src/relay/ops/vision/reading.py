@@ -54,16 +54,20 @@ def channels_last(data: te.Tensor, layout: Layout, name: str) -> te.Tensor:
 
 
 def last_layout(layout: Layout) -> Layout:
-    """The layout with the same axes whose last is that of channels."""
-    return parse_layout("".join(axis for axis in str(layout) if axis != "C") + "C")
+    """The plain layout of the same axes whose last is that of channels."""
+    return parse_layout(f"N{_space(layout)}C")
+
+
+def _space(layout: Layout) -> str:
+    return "".join(sorted(set(layout.axes) - {"N", "C"}))
 
 
 def read_at(
     data: te.Tensor, layout: Layout, result: TensorType, name: str, found_at: Callable[..., Found],
     instance: Callable[[IntExpr], TensorIndex], elsewhere: float = 0.0,
 ) -> te.Tensor:  # fmt: skip
-    """data in `layout` → the result, in the same layout: what is read at the places that `found_at` an entry of its
-    axis N and its other axes but C; from `instance` of that entry; `elsewhere` is the value where there is none."""
+    """data in `layout` → the result, in the same layout: at an entry of its axis N and places along D, H and W, what
+    `found_at` finds there in the `instance` of that entry; `elsewhere` where it finds nothing."""
     dtype, last = result.dtype.computation, last_layout(layout)
     extents = layout.extents(result.shape)
     shape = last.shape(extents)
@@ -81,7 +85,8 @@ def read_at(
         return value if here.inside is None else te.select(te.less(0, here.inside), value, te.const(elsewhere, dtype))
 
     channels = extents["C"]
-    if layout != last and isinstance(channels, int) and channels < MANY_CHANNELS:
+    is_first = layout == parse_layout(f"NC{_space(layout)}")
+    if is_first and isinstance(channels, int) and channels < MANY_CHANNELS:
         return te.compute(
             result.shape,
             lambda *i: te.cast(

@@ -73,7 +73,7 @@ def _rule(run: RelationRun, attributes: RoiAlignAttributes) -> TensorType:
                      str(attributes.pooled_size))  # fmt: skip
     layout = parse_layout(attributes.layout)
     check_layout(run, ("H", "W"), layout)
-    data, rois = run.tensor(0, 4), run.tensor(1, 2)
+    data, rois = run.tensor(0, layout.rank), run.tensor(1, 2)
     for position in (0, 1):
         run.dtype_in(position, lambda dtype: dtype.is_float, "a floating-point type")
     run.equal(5, rois.shape[1], "axis 1 of `rois`, an instance and the corners x, y, x, y,", (1,))
