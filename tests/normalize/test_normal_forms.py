@@ -81,3 +81,11 @@ def test_types_in_continuation_passing_style() -> None:
     converted = "fn (float32, fn (float32) -> r) -> r"
     for whole in (TupleType((function, number)), RefType(function), TypeCall(GlobalTypeVar("List"), (function,))):
         assert str(cps_type(whole, answer)) == str(whole).replace(str(function), converted)
+
+
+def test_a_result_that_is_a_function_is_brought_into_a_normal_form_too() -> None:
+    made = to_a_normal_form(main("def @main(%x: float32) { let %y = exp(%x); fn (%z: float32) { add(%y, sin(%z)) } }"))
+    assert isinstance(made.body, Let)
+    inner = made.body.body
+    assert isinstance(inner, Function)
+    assert isinstance(inner.body, Let)

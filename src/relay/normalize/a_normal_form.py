@@ -32,7 +32,7 @@ def _is_normal(function: Function) -> bool:
     waiting = [function.body]
     while waiting:
         lets, result = let_chain(waiting.pop())
-        if not is_atom(result):
+        if not _is_name(result):
             return False
         for value in (let.value for let in lets):
             parts = children(value)
