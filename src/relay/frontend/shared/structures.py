@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from relay.arith.prove import Proof
+from relay.base.names.loading import when_called
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.shared.value import Item, Structure, Value
 from relay.infer.infer_type import infer_type_expr
@@ -13,7 +15,11 @@ from relay.ir.expr import Call, Constructor, Expr, Var
 from relay.ir.module import IRModule
 from relay.ir.types import ANY, GlobalTypeVar, IncompleteType, TensorType, Type, TypeCall
 from relay.ops.framework.dimensions import decide_equal
-from relay.text.prelude import prelude_types
+
+if TYPE_CHECKING:
+    from relay.text.prelude import prelude_types
+else:  # most models have no lists
+    prelude_types = when_called("relay.text.prelude", "prelude_types")
 
 LIST, OPTION = GlobalTypeVar("List"), GlobalTypeVar("Option")
 UNKNOWN = IncompleteType()

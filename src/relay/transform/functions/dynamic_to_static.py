@@ -33,7 +33,7 @@ from relay.ir.traversal import body_nodes, children, rebuild
 from relay.ir.type_traversal import has_extents_of, type_symbols
 from relay.ir.types import FuncType, Type
 from relay.ops.framework.known_elements import Known, depends_on_extents, elements_of, of_known
-from relay.ops.framework.record import OperatorRecord
+from relay.ops.framework.record import FromValues, OperatorRecord
 from relay.ops.registry import operators
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
@@ -43,9 +43,9 @@ from relay.transform.simplify.fold_constant import constant_of
 @module_pass(level=2)
 def DynamicToStatic(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Write operators whose shapes are known tensors as those whose shapes are attributes."""
-    forms = {each.static_of.dynamic.name: each for each in operators().values() if each.static_of is not None}
+    forms = _static_forms(module)
     retyped: set[GlobalVar] = set()
-    for component in call_graph(module).components if _names_any(module, forms) else ():
+    for component in call_graph(module).components if forms else ():
         for name in component:
             function = module[name]
             changed = function if function.attrs.get("Primitive") else _Rewriting(module, forms, retyped).of(function)
@@ -60,9 +60,15 @@ def DynamicToStatic(module: IRModule, context: PassContext) -> IRModule:  # noqa
     return module
 
 
-def _names_any(module: IRModule, operators: Collection[str]) -> bool:
+def _static_forms(module: IRModule) -> Mapping[str, OperatorRecord]:
+    """By the name of an operator its static form, if the module calls any that has one."""
     nodes = (node for function in module.functions.values() for node in body_nodes(function))
-    return any(isinstance(node, Op) and node.name in operators for node in nodes)
+    called = (node.operator for node in nodes if isinstance(node, Op) and isinstance(node.operator, OperatorRecord))
+    of_values = {each.name for each in called if isinstance(each.extents, FromValues)}
+    if not of_values:
+        return {}  # most programs: no more operators are loaded for them
+    forms = {each.static_of.dynamic.name: each for each in operators().values() if each.static_of is not None}
+    return {} if of_values.isdisjoint(forms) else forms
 
 
 class _Rewriting:

@@ -7,10 +7,12 @@ works along the last ones: the axes named are moved there, in an order that the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from relay.base.dtypes import DType
+from relay.base.names.loading import when_called
 from relay.frontend.shared.formulas.normalizing import as_dtype
 from relay.frontend.shared.node import Node
 from relay.frontend.shared.value import Value
@@ -23,11 +25,16 @@ from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import add
 from relay.ops.indexing.check_indices import check_indices
 from relay.ops.indexing.index import one_hot, take
-from relay.ops.indexing.scatter import scatter_elements
 from relay.ops.manipulation.shape import reshape
 from relay.ops.manipulation.slice import strided_slice
 from relay.ops.reduction import reduce
-from relay.ops.sorting.sort import argsort
+
+if TYPE_CHECKING:
+    from relay.ops.indexing.scatter import scatter_elements
+    from relay.ops.sorting.sort import argsort
+else:  # most axes are known
+    scatter_elements = when_called("relay.ops.indexing.scatter", "scatter_elements")
+    argsort = when_called("relay.ops.sorting.sort", "argsort")
 
 LONG = DType.INT64
 _MOST_ENTRIES = 1024  # more than a tensor has axes, or a node outputs; a file may say any number

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from relay.arith.expr import add as add_extents
+from relay.base.names.loading import when_called
 from relay.frontend.onnx.node import OnnxNode
 from relay.frontend.shared.places.computed_axes import (
     LONG,
@@ -21,14 +24,19 @@ from relay.ops.elementwise.comparison import equal, greater_equal, less, where
 from relay.ops.elementwise.elementwise_binary import add, logical_and
 from relay.ops.indexing.check_indices import check_indices
 from relay.ops.indexing.index import take
-from relay.ops.indexing.scatter import scatter_elements
 from relay.ops.manipulation.combine import concatenate
 from relay.ops.manipulation.shape import reshape
 from relay.ops.manipulation.slice import strided_slice
 from relay.ops.manipulation.tile import broadcast_to
 from relay.ops.manipulation.transpose import transpose
 from relay.ops.reduction import reduce
-from relay.ops.reduction.scan import cumsum
+
+if TYPE_CHECKING:
+    from relay.ops.indexing.scatter import scatter_elements
+    from relay.ops.reduction.scan import cumsum
+else:  # most shapes are known
+    scatter_elements = when_called("relay.ops.indexing.scatter", "scatter_elements")
+    cumsum = when_called("relay.ops.reduction.scan", "cumsum")
 
 
 def is_computed(node: OnnxNode, *indices: int) -> bool:
