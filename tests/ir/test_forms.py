@@ -122,6 +122,7 @@ def test_constants_are_read_only_and_not_copied() -> None:
     [lambda: Var(1), lambda: Var("x", "float32"), lambda: GlobalVar(1), lambda: Tuple((1,)), lambda: Tuple(X),
      lambda: TupleGetItem(1, 0), lambda: TupleGetItem(X, "0"), lambda: TupleGetItem(X, True),
      lambda: Function((1,), X), lambda: Function((X,), None), lambda: Function((X,), X, "float32"),
+     lambda: Function((), X, None, (1,)), lambda: Function((), X, None, (), 1), lambda: Function((), X, None, X),
      lambda: Call(1, ()), lambda: Call(X, (1,)), lambda: Call(X, (), {"axis": 1}), lambda: Let(1, X, X),
      lambda: Let(X, 1, X), lambda: Let(X, X, 1), lambda: If(1, X, X), lambda: If(X, X, None), lambda: RefCreate(1),
      lambda: RefRead(1), lambda: RefWrite(X, 1), lambda: RefWrite(1, X), lambda: Match(1, ()), lambda: Match(X, (X,)),
@@ -165,6 +166,12 @@ def test_lists_become_tuples() -> None:
     assert all(isinstance(each, tuple) for each in made)
     assert TypeCall(LIST, INT).args == (INT,)
     assert TensorType((), "int8").dtype is DType.INT8
+
+
+def test_parts_that_programs_of_relay_give_as_none_are_empty() -> None:
+    function = Function((X,), X, None, None, None)  # type: ignore[arg-type]
+    assert (function.type_params, dict(function.attrs)) == ((), {})
+    assert Call(X, (), None, None).type_args == ()  # type: ignore[arg-type]
 
 
 def test_types_read_as_text() -> None:
@@ -361,6 +368,9 @@ def test_function_attributes() -> None:
     assert dict(marked.attrs) == {"Primitive": 1}
     assert (marked.params, marked.body) == (plain.params, plain.body)
     assert plain.without_attr("Primitive") is plain
+    assert marked.checked_type is None
+    typed = record_type(Function((X,), X), FuncType((INT,), INT))
+    assert typed.with_attr("Primitive", 1).checked_type is typed.checked_type
     assert dict(marked.with_attr("b", 2).without_attr("Primitive").attrs) == {"b": 2}
 
 

@@ -42,4 +42,8 @@ EQUIVALENT: dict[str, str] = {
     "arith/left_sides.py _match_value_and_quotient: 0 → 1": "nothing is divided by 1",
     "arith/simplify.py Assumptions._to_fixed_point: if isinstance(rebuilt, (int, Symbol, Atom)) → if True": "what was"
     " rebuilt is simplified anew either way",
+    "unification/unify.py Unifier.zonk: if self.extents → if True": "without extents each stays as it is",
+    "arith/expr.py Sum.__str__: coefficient < 0 → coefficient <= 0": "a sum has no term whose coefficient is 0",
+    "arith/expr.py Sum.__str__: coefficient < 0 → coefficient <= 0 (2)": "a sum has no term whose coefficient is 0",
+    "ir/type_compatibility.py compatible: continue → pass": "the long way finds nothing either",
 }
