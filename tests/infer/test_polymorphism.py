@@ -32,6 +32,8 @@ def let_types(text):
         ("let %k = fn (%x, %y) { %x }; %k(1, 2f)", {"k": "fn [a, b](a, b) -> a"}),
         ("let %twice = fn (%f, %x) { %f(%f(%x)) }; 1", {"twice": "fn [a](fn (a) -> a, a) -> a"}),
         ("let %id = fn [b](%x: b) -> b { %x }; %id(1)", {"id": "fn [b](b) -> b"}),
+        # what gives type parameters has these alone
+        ("let %f = fn [b](%x: b, %y) { %y }; %f(1, 2f)", {"f": "fn [b](b, float32) -> float32"}),
         ("let %id: fn [c](c) -> c = fn (%x) { %x }; (%id(1), %id(2f))", {"id": "fn [c](c) -> c"}),
         (
             "let %f = fn (%y: int32) { fn [c](%x: c) { (%x, %y) } }; %f(1)(2f)",

@@ -47,4 +47,5 @@ EQUIVALENT: dict[str, str] = {
     "arith/expr.py Sum.__str__: coefficient < 0 → coefficient <= 0 (2)": "a sum has no term whose coefficient is 0",
     "ir/type_compatibility.py compatible: continue → pass": "the long way finds nothing either",
     "ir/type_traversal.py instantiated: if not types → if False": "a type in which nothing is replaced stays the same",
+    "arith/expr.py _counts: 0 → 1": "one more of all counts tells the same factors apart",
 }
