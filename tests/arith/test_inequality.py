@@ -165,6 +165,8 @@ def test_loops():
     known = Assumptions({N: Interval(0, 7)}).assuming(Comparison(M, "<=", K))
     assert known.with_loop(I, 4).bounds(I) == (0, 3)
     assert known.with_loop(I, N).bounds(I) == (0, 6)
+    assert not Assumptions({}).with_loop(I, 4).has_facts, "its range says it all"
+    assert Assumptions({}).with_loop(I, N).has_facts
     assert known.with_loop(I, K).bounds(I) == (0, None)
     for extent in (4, N):
         assert known.with_loop(I, extent).certain(Comparison(M, "<=", K))

@@ -133,7 +133,7 @@ def test_nodes():
     assert (used.checked_type, typed.checked_type) == (TupleType(()), BOOL)
 
 
-def test_nothing_of_a_finished_group_is_carried_along():
+def test_nothing_of_a_finished_group_is_kept():
     types, tensor = nodes(), TensorType((4,), "int8")
     k = types.unifier.fresh_symbol("k")
     types.bind(Var("x"), hole := IncompleteType())

@@ -48,4 +48,7 @@ EQUIVALENT: dict[str, str] = {
     "ir/type_compatibility.py compatible: continue → pass": "the long way finds nothing either",
     "ir/type_traversal.py instantiated: if not types → if False": "a type in which nothing is replaced stays the same",
     "arith/expr.py _counts: 0 → 1": "one more of all counts tells the same factors apart",
+    "arith/simplify.py Assumptions._known_constant: if isinstance(expr, Symbol) → if True": "a number has no range",
+    "arith/simplify.py _narrow: coefficient > 0 → coefficient >= 0": "a sum has no term whose coefficient is 0",
+    "arith/left_sides.py _match_quotient: expr.right > 0 → expr.right >= 0": "a divisor is never 0",
 }
