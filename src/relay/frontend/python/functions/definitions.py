@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ from relay.frontend.python.block import Block, Definition, Forms
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
+from relay.frontend.python.syntax.nonlocals import with_states_passed
 from relay.frontend.python.syntax.source import read_source
 from relay.frontend.python.syntax.subset import check_subset
 from relay.frontend.python.tuples import Form, common, form_of_annotation
@@ -31,8 +33,9 @@ def begin(
     """A definition that is about to be read. Raises `RelayError` (rule `python-subset`) for what is outside."""
     source = read_source(function)
     assert isinstance(source.tree, ast.FunctionDef)
-    check_subset(source, source.tree.body)
-    return Definition(source, finder(function, around), session, forms), source.tree
+    tree = with_states_passed(source.tree)
+    check_subset(source, tree.body)
+    return Definition(replace(source, tree=tree), finder(function, around), session, forms), tree
 
 
 def define(session: Session, forms: Forms, function: PythonFunction) -> GlobalVar:

@@ -23,7 +23,10 @@ OUTSIDE: Mapping[type[ast.AST], tuple[str, str]] = {
     ast.Import: ("`import`", "import at the top of the file"),
     ast.ImportFrom: ("`import`", "import at the top of the file"),
     ast.Global: ("`global`", "return the new value, or keep it in a relay.ref"),
-    ast.Nonlocal: ("`nonlocal`", "return the new value, or keep it in a relay.ref"),
+    ast.Nonlocal: (
+        "`nonlocal`",
+        "call the function only where it is defined, alone in a statement: f(x) or y = f(x); or return the new value",
+    ),
     ast.Delete: ("`del`", "leave the variable: what is not used again is freed"),
     ast.Set: ("a set", "use a list"),
     ast.SetComp: ("a set comprehension", "use a list comprehension"),
