@@ -105,3 +105,22 @@ def test_regions_of_any_number(mode: str) -> None:
         expected = run_onnx_reference(model, feeds)
         assert_close(run_relay(module, {**feeds, **params}), expected, 1e-5)
         assert_close([run(**feeds, **params)], expected, 1e-5)
+
+
+def test_regions_of_an_image_that_there_is_not_end_the_run() -> None:
+    model = _regions({"x": [2, 3, 6, 5], "boxes": ["k", 4], "of": ["k"]})
+    run = relay.build(from_onnx(model)[0])
+    boxes = np.array([[0, 0, 4, 3], [1, 1.5, 3, 5.5]], np.float32)
+    with pytest.raises(
+        relay.RelayError, match=r"RoiAlign .*: an index lies outside of an axis with 2 entries"
+    ) as caught:
+        run(floats(2, 3, 6, 5), boxes, ints(0, 2))
+    assert (caught.value.rule, caught.value.found) == ("index-out-of-range", "2")
+
+
+@pytest.mark.parametrize(("attribute", "value"), [("mode", "sum"), ("coordinate_transformation_mode", "asymmetric")])
+def test_regions_in_a_way_that_onnx_does_not_know_are_refused(attribute: str, value: str) -> None:
+    case = Case("RoiAlign", (floats(1, 3, 6, 5), floats(2, 4), ints(0, 0)), {attribute: value}, opset=16)
+    with pytest.raises(relay.RelayError, match=f"with {attribute} '{value}'") as caught:
+        from_onnx(case.model())
+    assert caught.value.rule == "unsupported-onnx"
