@@ -23,23 +23,27 @@ from relay.runtime.call.native import NativeCode, load_artefact_code
 from relay.runtime.memory.host import check_runs_here, runs_here
 
 if TYPE_CHECKING:
+    from relay.base.shown.markup import element, escaped, table
     from relay.runtime.call.heap_calls import HeapCalls
+    from relay.runtime.call.shared_library import load_shared_library
+    from relay.runtime.profile.profiling import profile_of, record_runs
     from relay.runtime.profile.program_profile import ProgramProfile
-    from relay.runtime.profile.recording import RecordedCode
-    from relay.runtime.profile.roofline import Roofline
+    from relay.runtime.profile.recording import RecordedCode, load_recorded_code
+    from relay.runtime.profile.roofline import Roofline, kept_roofline
     from relay.runtime.verification import Verification
+
+    new_heap_calls = HeapCalls
+else:  # what most programs that load and call an artefact do without
+    record_runs = when_called("relay.runtime.profile.profiling", "record_runs")
+    profile_of = when_called("relay.runtime.profile.profiling", "profile_of")
+    load_recorded_code = when_called("relay.runtime.profile.recording", "load_recorded_code")
+    kept_roofline = when_called("relay.runtime.profile.roofline", "kept_roofline")
+    new_heap_calls = when_called("relay.runtime.call.heap_calls", "HeapCalls")
+    load_shared_library = when_called("relay.runtime.call.shared_library", "load_shared_library")
+    element, escaped, table = (when_called("relay.base.shown.markup", name) for name in ("element", "escaped", "table"))
 
 Exporter: TypeAlias = Callable[[Artefact, Path, str | None], None]
 """Writes an artefact to a path as a library, of a given name."""
-
-# what most programs that load and call an artefact do without
-_record_runs = when_called("relay.runtime.profile.profiling", "record_runs")
-_profile_of = when_called("relay.runtime.profile.profiling", "profile_of")
-_load_recorded_code = when_called("relay.runtime.profile.recording", "load_recorded_code")
-_kept_roofline = when_called("relay.runtime.profile.roofline", "kept_roofline")
-_new_heap_calls = when_called("relay.runtime.call.heap_calls", "HeapCalls")
-_load_shared_library = when_called("relay.runtime.call.shared_library", "load_shared_library")
-_element, _escaped, _table = (when_called("relay.base.shown.markup", name) for name in ("element", "escaped", "table"))
 
 
 @mutable(repr=False)
@@ -54,7 +58,7 @@ class Executable:
     load_code: Callable[[], NativeCode]
     artefact: Artefact | None = None
     exporter: Exporter | None = None
-    roofline: Callable[[int], Roofline | None] = _kept_roofline
+    roofline: Callable[[int], Roofline | None] = kept_roofline
     verification: Verification | None = field(default=None, init=False)
     _code: NativeCode | None = field(default=None, init=False)
     _entries: dict[str, EntryPoint] = field(default_factory=dict, init=False)
@@ -80,7 +84,7 @@ class Executable:
     def _heap_calls(self) -> HeapCalls:
         """What runs the calls that have a heap. Functions belong to it, so there is one."""
         if not self._heap:
-            self._heap.append(_new_heap_calls(self.code, self.manifest))
+            self._heap.append(new_heap_calls(self.code, self.manifest))
         return self._heap[0]
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
@@ -157,11 +161,11 @@ class Executable:
         recorded = self._recorded_code()
         inner = Executable(self.manifest, lambda: recorded.code)
         point = inner[function]
-        done = _record_runs(recorded.kernels.recorder, lambda: point(*positional, **named), runs)
+        done = record_runs(recorded.kernels.recorder, lambda: point(*positional, **named), runs)
         arenas = point.arenas(positional, named)
         constant_bytes = 0 if self.artefact is None else self.artefact.constants.nbytes
         target = self.manifest.provenance.get("target", "")
-        return _profile_of(recorded.kernels, done, function, target, self.roofline, arenas, constant_bytes)
+        return profile_of(recorded.kernels, done, function, target, self.roofline, arenas, constant_bytes)
 
     def _recorded_code(self) -> RecordedCode:
         recorded = self._recorded
@@ -173,7 +177,7 @@ class Executable:
                     remedy="compile the model to an artefact (NAME.rlx), and profile that",
                 )
             check_runs_here(self.manifest.machine)
-            recorded = self._recorded = _load_recorded_code(self.artefact)
+            recorded = self._recorded = load_recorded_code(self.artefact)
         return recorded
 
     def __reduce__(self) -> NoReturn:
@@ -191,8 +195,8 @@ class Executable:
         rows = [("input", *str(each).split(": ", 1)) for each in self.inputs]
         rows += [("output", *str(each).split(": ", 1)) for each in self.outputs]
         rows += [] if self.outputs else [("output", "", shown_result(self.entry))]
-        sizes = _element("p", _escaped(f"relay executable: {self._sizes()}"))
-        return sizes + _table(("", "name", "type"), rows, names=3)
+        sizes = element("p", escaped(f"relay executable: {self._sizes()}"))
+        return sizes + table(("", "name", "type"), rows, names=3)
 
     def _sizes(self) -> str:
         parts = [count_text(len(self.manifest.kernels), "kernel")]
@@ -205,7 +209,7 @@ class Executable:
 def instantiate(
     artefact: Artefact,
     exporter: Exporter | None = None,
-    roofline: Callable[[int], Roofline | None] = _kept_roofline,
+    roofline: Callable[[int], Roofline | None] = kept_roofline,
 ) -> Executable:
     """What an artefact in memory says, its native code loaded if it is for this machine. `roofline` tells profiles the
     limits of this machine, with so many threads."""
@@ -225,7 +229,7 @@ def load(path: str | os.PathLike[str]) -> Executable:
     with open_regular(path) as file:
         start = file.read(len(ELF_MAGIC))
     if start == ELF_MAGIC:
-        code, manifest = _load_shared_library(Path(path))
+        code, manifest = load_shared_library(Path(path))
         executable = Executable(manifest, lambda: code)
     else:
         artefact = Artefact.load(path)
