@@ -58,8 +58,7 @@ from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnused
 @module_pass(level=1)
 def Defunctionalization(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make functions that are values into data."""
-    held = (type_ for each in module.constructors() for type_ in each.inputs)
-    if all(map(_is_first_order, module.functions.values())) and not any(map(_holds_functions, held)):
+    if _is_without_functions(module):
         return module
     prepared = module
     for each in (RemoveUnusedFunctions, EtaExpand(expand_global_var=False), Monomorphize, LambdaLift):
@@ -253,6 +252,14 @@ def _closure(function: Function) -> Function | None:
     """The function that a maker of closures gives."""
     body = function.body
     return body if isinstance(body, Function) and body.attrs.get("Closure") else None
+
+
+def _is_without_functions(module: IRModule) -> bool:
+    """Whether there is nothing to do: no functions are inside others, and no value is one."""
+    held = (type_ for each in module.constructors() for type_ in each.inputs)
+    functions = module.functions.values()
+    inside = (isinstance(node, Function) for each in functions for node in body_nodes(each))
+    return not any(inside) and all(map(_is_first_order, functions)) and not any(map(_holds_functions, held))
 
 
 def _is_first_order(function: Function) -> bool:
