@@ -10,8 +10,10 @@ import pytest
 from examples.onnx_models import EncoderSize, build
 from onnx import helper
 
+import relay
 from relay.base.diagnostics import RelayError
 from relay.frontend.onnx import CONVERTERS, from_onnx
+from tests.frontend.onnx_cases import Case
 from tests.frontend.onnx_operator_cases import CASES
 from tests.frontend.onnx_suite import suite_cases
 
@@ -132,3 +134,12 @@ def _mutate(model: onnx.ModelProto, random: np.random.Generator, unlikely: tuple
 def node_opset(model: onnx.ModelProto) -> int:
     domain = model.graph.node[0].domain
     return next(int(entry.version) for entry in model.opset_import if entry.domain == domain)
+
+
+def test_heads_without_elements_attend_to_all_alike() -> None:
+    """A mutant had them; onnxruntime refuses what the definition allows."""
+    query, key = np.zeros((1, 2, 3, 0), np.float32), np.zeros((1, 2, 4, 0), np.float32)
+    value = np.random.default_rng(0).standard_normal((1, 2, 4, 5), dtype=np.float32)
+    module, params = from_onnx(Case("Attention", (query, key, value), opset=23).model())
+    found = relay.build(module, params=params)(query, key, value)
+    np.testing.assert_allclose(found, np.broadcast_to(value.mean(axis=2, keepdims=True), (1, 2, 3, 5)), rtol=1e-6)

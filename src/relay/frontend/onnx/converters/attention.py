@@ -38,7 +38,7 @@ def _attention(node: OnnxNode) -> Result:
     heads, depth = query.shape[1], query.shape[3]
     queries, scale = query.expr, node.float("scale", 1.0)
     if not node.has("scale") and isinstance(depth, int):
-        scale = 1 / math.sqrt(depth)
+        scale = 1 / math.sqrt(max(depth, 1))  # without elements there is nothing to scale
     elif not node.has("scale"):
         queries = divide(queries, sqrt(cast(extent((query, 3)), query.dtype)))
     keys, values = (for_each_head(node, each.expr, each.shape[1], heads, 1) for each in (key, value))
