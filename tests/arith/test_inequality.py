@@ -54,6 +54,9 @@ def test_other_signs_are_no_comparisons():
         (minimum(N, I), (), False),
         (maximum(N, I), (), True),
         (maximum(I, N), (), True),
+        (maximum(I, J) - J, (), True),  # one side does, whatever the other is
+        (J - minimum(I, J), (), True),
+        (minimum(I, J) - J, (), False),
         (-maximum(-N, -M), (), True),
         (-maximum(-N, I), (), False),
         (-minimum(-N, I), (), True),
