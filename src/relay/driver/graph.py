@@ -6,6 +6,7 @@ Nothing is planned or lowered anew: a node is a kernel call, and its place is th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -94,7 +95,7 @@ def build_graph(
     return GraphExecutor(graph, artefact, constants)
 
 
-class KernelCompilation(Compilation):
+class KernelCompilation(Compilation, ABC):
     """A program of which kernels are run one by one. Each value can be looked at, and other readers of the graph make
     room for each."""
 
@@ -103,7 +104,10 @@ class KernelCompilation(Compilation):
     @cached_property
     def graph(self) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
         """The graph, and its parameters by name."""
-        raise NotImplementedError
+        return self._made_graph()
+
+    @abstractmethod
+    def _made_graph(self) -> tuple[Graph, dict[str, NDArray[np.generic]]]: ...
 
     @cached_property
     def artefact(self) -> Artefact:
@@ -138,8 +142,7 @@ class GraphCompilation(KernelCompilation):
         main = module.get_global_var("main")
         return module.with_functions({main: module[main]})
 
-    @cached_property
-    def graph(self) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
+    def _made_graph(self) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
         return make_graph(self.program, self._functions)
 
 
@@ -149,8 +152,7 @@ class RegionCompilation(KernelCompilation):
 
     region: str = ""
 
-    @cached_property
-    def graph(self) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
+    def _made_graph(self) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
         """Raises `RelayError`: `unknown-region`, `not-a-graph`."""
         return make_region_graph(self.program, self.region, self._functions)
 
