@@ -169,9 +169,9 @@ def test_lists_become_tuples() -> None:
 
 
 def test_parts_that_programs_of_relay_give_as_none_are_empty() -> None:
-    function = Function((X,), X, None, None, None)  # type: ignore[arg-type]
+    function = Function((X,), X, None, None, None)
     assert (function.type_params, dict(function.attrs)) == ((), {})
-    assert Call(X, (), None, None).type_args == ()  # type: ignore[arg-type]
+    assert Call(X, (), None, None).type_args == ()
 
 
 def test_types_read_as_text() -> None:

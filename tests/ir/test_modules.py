@@ -70,7 +70,7 @@ def test_an_expression_becomes_a_main_function() -> None:
     function = Function((X,), X)
     assert IRModule.from_expr(function)["main"] is function
     assert IRModule.from_expr(Tuple((Y, X)))["main"].params == (Y, X)
-    assert refusal(lambda: IRModule.from_expr("x")).message == "what becomes the main function is not an expression"  # type: ignore[arg-type]
+    assert refusal(lambda: IRModule.from_expr("x")).message == "what becomes the main function is not an expression"
 
 
 # --------------------------------------------------------------------------------------------------- edited in place
@@ -151,7 +151,7 @@ def test_types_are_forgotten_where_they_may_change() -> None:
     calls = Tuple((Call(F, (const(1),)), Call(H, (const(2),)), apart, Tuple((x,))))
     function = infer_type(module.with_function("more", Function((x,), calls)))["more"]
     made = forget_types(function, {F})
-    of_f, of_h, still, of_x = made.body.fields  # type: ignore[union-attr]
+    of_f, of_h, still, of_x = made.body.fields
     assert structural_equal(made, function)
     assert (of_f.checked_type, of_x.checked_type, made.body.checked_type, made.checked_type) == (None,) * 4
     assert (of_h.checked_type, still) == (INT, apart)
@@ -164,11 +164,11 @@ def test_variables_are_bound_to_values_by_themselves_or_by_name() -> None:
     one, two = const(1), const(2)
     function = Function((X, Y), Tuple((X, Y, Var("z"))), None, (), {"k": 1})
     made = bind(function, {X: one, "z": two})
-    assert made.params == (Y,)  # type: ignore[union-attr]
-    assert dict(made.attrs) == {"k": 1}  # type: ignore[union-attr]
-    assert made.body.fields == (one, Y, two)  # type: ignore[union-attr]
-    assert bind(Tuple((X, Y)), {"y": one}).fields == (X, one)  # type: ignore[union-attr]
-    assert bind(function, {}).params == (X, Y)  # type: ignore[union-attr]
+    assert made.params == (Y,)
+    assert dict(made.attrs) == {"k": 1}
+    assert made.body.fields == (one, Y, two)
+    assert bind(Tuple((X, Y)), {"y": one}).fields == (X, one)
+    assert bind(function, {}).params == (X, Y)
 
 
 def test_functions_are_renamed_where_they_stand_and_where_they_are_called() -> None:
@@ -179,7 +179,7 @@ def test_functions_are_renamed_where_they_stand_and_where_they_are_called() -> N
     assert list(made) == [new, G, H]
     assert made[H] is functions[H]
     assert (made[new].params, dict(made[new].attrs)) == ((X,), {"k": 1})
-    assert [call.op for call in (*made[new].body.fields, made[G].body)] == [new, H, new]  # type: ignore[union-attr]
+    assert [call.op for call in (*made[new].body.fields, made[G].body)] == [new, H, new]
 
 
 def test_bindings_stand_around_a_body_in_their_order_with_its_type() -> None:
