@@ -12,7 +12,7 @@ import pytest
 import relay
 from tests.autodiff.numerical import parsed, runner
 from tests.autodiff.test_pytorch import PAIRS
-from tests.autodiff.test_torch_forms import FORMS, LIBRARY
+from tests.autodiff.test_torch_forms import FORMS, LIBRARY, loss_of
 
 jax = pytest.importorskip("jax", reason="`pip install jax` brings what derivatives are held against")
 jnp, lax, nn = jax.numpy, jax.lax, jax.nn
@@ -143,10 +143,7 @@ def test_derivatives_are_those_of_jax(title: str) -> None:
     body, meaning = _program(title)
     random = np.random.default_rng(7)
     x, y, d_x, d_y = (random.standard_normal((3, 4)) for _ in range(4))
-    places = [np.array([[0, 2, 2], [1, 3, 3]])] if "%places" in body else []
-    more = ", %places: Tensor[(2, 3), int64]" if places else ""
-    params = f"%x: Tensor[(3, 4), float64], %y: Tensor[(3, 4), float64]{more}"
-    module = parsed(f"{LIBRARY}{OWN_LIBRARY} def @main({params}) {{ let %v = {{ {body} }}; sum(sin(%v)) }}")
+    module, places = loss_of(body, f"{LIBRARY}{OWN_LIBRARY}")
 
     def loss(x, y):
         return jnp.sin(meaning(x, y)).sum()

@@ -148,15 +148,20 @@ def _below(count, x):
     return x if count == 0 else torch.sin(x) * _below(count - 1, x * x)
 
 
+def loss_of(body, library=LIBRARY):
+    """A program that gives a number of what `body` makes of x and y, and its other arguments: places, if any."""
+    places = [np.array([[0, 2, 2], [1, 3, 3]])] if "%places" in body else []
+    more = ", %places: Tensor[(2, 3), int64]" if places else ""
+    params = f"%x: Tensor[(3, 4), float64], %y: Tensor[(3, 4), float64]{more}"
+    return parsed(f"{library} def @main({params}) {{ let %v = {{ {body} }}; sum(sin(%v)) }}"), places
+
+
 @pytest.mark.parametrize("title", FORMS)
 def test_derivatives_are_those_of_pytorch(title):
     body, meaning = FORMS[title]
     random = np.random.default_rng(6)
     x, y, d_x, d_y = (random.standard_normal((3, 4)) for _ in range(4))
-    places = [np.array([[0, 2, 2], [1, 3, 3]])] if "%places" in body else []
-    more = ", %places: Tensor[(2, 3), int64]" if places else ""
-    params = f"%x: Tensor[(3, 4), float64], %y: Tensor[(3, 4), float64]{more}"
-    module = parsed(f"{LIBRARY} def @main({params}) {{ let %v = {{ {body} }}; sum(sin(%v)) }}")
+    module, places = loss_of(body)
 
     def loss(x, y):
         return torch.sin(meaning(x, y)).sum()
