@@ -78,6 +78,56 @@ def test_loading_again_and_again_keeps_nothing():
     assert int(python(LOADS_OFTEN, PYTHONPATH=f"{SOURCE}:{SOURCE.parent}")) < 400 * most_bytes_each
 
 
+LOOKED_UP = """
+@table = internal constant [4096 x i32] [{}]
+define i32 @add(i32 %a, i32 %b) {{
+  %at = getelementptr i32, ptr @table, i32 %a
+  %c = load i32, ptr %at
+  %d = add i32 %c, %b
+  ret i32 %d
+}}
+""".format(", ".join(f"i32 {n}" for n in range(4096)))
+
+LOADS_WHERE_THERE_IS_ROOM = """
+import ctypes
+import mmap
+from relay.base.target import Target
+from relay.runtime.memory.objects import load_objects
+from relay.targets.cpu.codegen import emit_object
+from relay.targets.cpu.host import resolve
+from tests.runtime.test_objects import LOOKED_UP, TWICE
+
+PAGE_BYTES, FAR_BYTES = mmap.PAGESIZE, 3 << 30
+system = ctypes.CDLL(None)
+system.mmap.restype = ctypes.c_void_p
+system.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
+system.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+def taken(size_bytes):
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE: addresses alone are used up
+    return system.mmap(None, size_bytes, 0, flags, -1, 0)
+
+
+native = resolve(Target.parse("llvm"))
+images = [emit_object(text, native) for text in (LOOKED_UP, TWICE)]
+call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+for _ in range(2000):
+    taken(PAGE_BYTES)  # the small holes that there are
+for pages in range(1, 9):
+    hole = taken(FAR_BYTES + pages * PAGE_BYTES) + FAR_BYTES
+    system.munmap(hole, pages * PAGE_BYTES)
+    loaded = load_objects(images, ["twice"])
+    print(call(loaded.address("twice"))(21))
+"""
+
+
+def test_parts_are_together_wherever_there_is_room():
+    """The next hole is for some pages, those behind it are further than a jump: LLVM's older linker put code and
+    constants of one object there, and ended the process."""
+    assert python(LOADS_WHERE_THERE_IS_ROOM, PYTHONPATH=f"{SOURCE}:{SOURCE.parent}").split() == ["42"] * 8
+
+
 def test_there_is_one_support_library():
     assert load_support(support_object(NATIVE)) is load_support(b"any other")
 

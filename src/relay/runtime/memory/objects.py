@@ -1,7 +1,10 @@
 """Object code loaded into this process.
 
-Objects are linked by LLVM's in-process linker, which needs no compiler. What they call and do not define is looked up
-in `imports`, then among the symbols of the process (the C library).
+Objects are linked in this process by LLVM's JITLink, which needs no compiler. What they call and do not define is
+looked up in `imports`, then among the symbols of the process (the C library).
+
+JITLink keeps the code and the data of an object together, and calls others through addresses. RuntimeDyld, before it,
+asked the system for each section: in a process of gigabytes they could lie too far apart for the code, which ended it.
 """
 
 from __future__ import annotations
@@ -87,7 +90,7 @@ def load_objects(
     for name in names:
         builder.export_symbol(name)
     machine = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel="small")
-    linker = llvm.create_lljit_compiler(machine)
+    linker = llvm.create_lljit_compiler(machine, use_jit_link=True)
     try:
         tracker = builder.link(linker, "relay")
     except RuntimeError as error:
