@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
 from relay.runtime.artefact import artefact as artefact_module
+from relay.runtime.artefact import checksum as checksum_module
 from relay.runtime.artefact.artefact import Artefact, constants_room
 from relay.runtime.executable import load
 from tests.runtime.test_manifest import sample
@@ -74,14 +77,27 @@ def _flip(path: Path, offset: int) -> None:
 
 
 @pytest.fixture
-def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Constants of several parts, in a file that has been there for a while."""
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """Writes constants of several parts to a new file, with a folder in which files are remembered."""
     monkeypatch.setenv("RELAY_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("RELAY_CACHE", raising=False)
     content = np.random.default_rng(0).integers(0, 256, 1_234_567, dtype=np.uint8)
-    replace(artefact(), constants=content).save(tmp_path / "large")
-    os.utime(tmp_path / "large", (1000, 1000))
-    return tmp_path / "large"
+    paths = (tmp_path / f"large{number}" for number in count())
+
+    def write() -> Path:
+        path = next(paths)
+        replace(artefact(), constants=content).save(path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def large(written: Callable[[], Path]) -> Path:
+    """Such a file, of another machine's, that has been there for a while."""
+    path = written()
+    os.utime(path, (1000, 1000))
+    return path
 
 
 @pytest.mark.parametrize("place", [0, 7, 600_000, 1_200_000, 1_234_566])
@@ -118,6 +134,37 @@ def test_a_file_that_was_just_written_is_not_remembered(large: Path) -> None:
     os.utime(large, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(RelayError, match="section `constants` has another checksum"):
         Artefact.load(large)
+
+
+def test_constants_that_were_written_here_are_not_read_again(
+    written: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written()
+    monkeypatch.setattr(artefact_module, "file_checksum", None)
+    Artefact.load(path)
+    monkeypatch.setattr(checksum_module, "_start_of_machine", lambda: "the next")
+    with pytest.raises(TypeError):
+        Artefact.load(path)
+
+
+def test_a_file_that_changes_right_after_it_was_written_is_refused(written: Callable[[], Path]) -> None:
+    """Within one tick of the file system's clock, most times."""
+    for _ in range(20):
+        path = written()
+        _flip(path, 5000)
+        with pytest.raises(RelayError, match="section `constants` has another checksum"):
+            Artefact.load(path)
+
+
+def test_where_times_are_coarse_what_was_written_is_read(
+    written: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_time = os.utime
+    monkeypatch.setattr(os, "utime", lambda file, ns: set_time(file, ns=tuple(each // 10**9 * 10**9 for each in ns)))
+    path = written()
+    monkeypatch.setattr(artefact_module, "file_checksum", None)
+    with pytest.raises(TypeError):
+        Artefact.load(path)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,12 +14,20 @@ from relay.base.diagnostics import RelayError
 
 def write_atomically(path: Path, chunks: Iterable[bytes | memoryview], mode: int = 0o666) -> None:
     """Write a file so that other processes, and those that come after a crash, see the old content or the new, and
-    never half of it: the content is on the disk before it has the name. `mode`: its rights, less those that the process
-    withholds. Raises `RelayError` (rule `cannot-write`)."""
+    never half of it. `mode`: its rights, less those that the process withholds. Raises `RelayError` (rule
+    `cannot-write`)."""
+    with atomic_file(path, mode) as file:
+        file.writelines(chunks)
+
+
+@contextmanager
+def atomic_file(path: Path, mode: int = 0o666) -> Generator[BinaryIO]:
+    """A file to be written in the `with` block, which has the name when the block has ended, and its content on the
+    disk before that; an error leaves what was there. Raises `RelayError` (rule `cannot-write`)."""
     temporary = path.parent / f".{path.name}.{os.urandom(8).hex()}"
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.writelines(chunks)
+            yield file
             sync(file)
         temporary.replace(path)
     except OSError as error:

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
-from relay.base.files import open_regular, write_atomically
+from relay.base.files import atomic_file, open_regular
 from relay.base.frozen import frozen
-from relay.runtime.artefact.checksum import checksum, file_checksum, remember_whole, was_whole
+from relay.runtime.artefact.checksum import checksum, file_checksum, remember_whole, remember_written, was_whole
 from relay.runtime.artefact.manifest import Manifest
 
 MAGIC = b"RELAYAR3"
@@ -47,7 +47,9 @@ class Artefact:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file whole or not at all."""
-        write_atomically(Path(path), self.chunks())
+        with atomic_file(Path(path)) as file:
+            file.writelines(self.chunks())
+            remember_written(file)
 
     def chunks(self) -> list[bytes | memoryview]:
         """What the file is made of."""
@@ -61,6 +63,7 @@ class Artefact:
         file.write(head)
         file.seek(len(head) + self.constants.nbytes)
         file.writelines(rest)
+        remember_written(file)
 
     def _around_constants(self) -> tuple[bytes, list[bytes]]:
         """What stands before the constants in the file, and after them."""
@@ -83,7 +86,7 @@ class Artefact:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Artefact:
-        """Open a file that `save` wrote; constants are mapped, and read when the file is first seen.
+        """Open a file that `save` wrote; constants are mapped, and read when a file of others is first seen.
 
         Raises `RelayError` (rule `bad-artefact`) when it is not one, is cut short or is damaged.
         """

@@ -1,7 +1,8 @@
 """The checksum of constants, which are too large to be read again each time.
 
-A file that was found whole is remembered by what the system says of it: device, number, size and time of the last
-write. Only when one of these changes is it looked at again.
+A file that was found whole, or written here, is remembered by what the system says of it: device, number, size and
+time of the last write. Only when one of these changes is it looked at again, and once after each start of the machine:
+one that lost its power may have lost what was not yet on the disk, under the same time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -78,6 +81,24 @@ def remember_whole(file: BinaryIO) -> None:
         remembered.trim()
 
 
+def remember_written(file: BinaryIO) -> None:
+    """Remember a file that is open for writing, and has all that it will have: it is what this process wrote.
+
+    It is given the time of this moment, which no later write will give it: file systems take their times from a clock
+    that stands still for milliseconds at a time. Where they keep no such moments, it is read when it is first loaded.
+    """
+    remembered = _remembered()
+    if remembered is None:
+        return
+    file.flush()
+    now_ns = time.time_ns()
+    with suppress(OSError):  # of file systems that take no times
+        os.utime(file.fileno(), ns=(now_ns, now_ns))
+    if os.fstat(file.fileno()).st_mtime_ns == now_ns and _start_of_machine():
+        remembered.put(_identity(file), [b"\n"])
+        remembered.trim()
+
+
 def _remembered() -> KeptFiles | None:
     """A file of one byte for each file that was found whole; None where nothing is kept."""
     try:
@@ -88,5 +109,13 @@ def _remembered() -> KeptFiles | None:
 
 def _identity(file: BinaryIO) -> str:
     state = os.fstat(file.fileno())
-    text = f"{state.st_dev} {state.st_ino} {state.st_size} {state.st_mtime_ns}"
+    text = f"{_start_of_machine()} {state.st_dev} {state.st_ino} {state.st_size} {state.st_mtime_ns}"
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _start_of_machine() -> str:
+    """What tells one start of the machine from another; nothing where the system does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
