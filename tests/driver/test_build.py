@@ -131,6 +131,20 @@ def test_inputs_that_are_too_small_for_the_program():
     check_message("runtime", "negative-extent", caught.value)
 
 
+def test_an_extent_that_is_divided_by_another():
+    """What PyTorch's views of windows give: their number by that of the images, which is a part of it."""
+    n = relay.symbol("n")
+    x = relay.var("x", shape=(n, 8))
+    function = relay.Function([x], relay.exp(relay.reshape(x, (n // 4, 8 * n // (n // 4)))))
+    executable = relay.build(function)
+    assert executable(np.zeros((5, 8), np.float32)).shape == (1, 40)
+    with pytest.raises(relay.RelayError) as caught:
+        executable(np.zeros((3, 8), np.float32))
+    check_message("runtime", "undefined-extent", caught.value)
+    with pytest.raises(relay.RelayError, match="undefined-extent"):
+        relay.create_executor("interpreter", mod=function).evaluate()(np.zeros((3, 8), np.float32))
+
+
 def test_an_extent_that_no_input_determines():
     n, m = relay.symbol("n"), relay.symbol("m")
     x = relay.Var("x", relay.TensorType((n * m,), "float32"))

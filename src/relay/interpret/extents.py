@@ -35,11 +35,13 @@ from relay.ir.types import (
     TypeVar,
 )
 from relay.runtime.arguments.extents import Source
+from relay.runtime.artefact.status import undefined_extent
 from relay.runtime.values.values import DataValue
 
 
 def extent_of(dim: IntExpr, environment: Environment) -> int | None:
-    """The number that a dimension stands for here; None when a symbol has no value yet.
+    """The number that a dimension stands for here; None when a symbol has no value yet. Raises `RelayError` (rule
+    `undefined-extent`) where it is divided by 0.
 
     >>> n = Symbol("n")
     >>> environment = Environment(None)
@@ -49,14 +51,18 @@ def extent_of(dim: IntExpr, environment: Environment) -> int | None:
     """
     if isinstance(dim, int):
         return dim
-    result = substitute(dim, _numbers(dim, environment))
+    result = _as_known(dim, environment)
     return result if isinstance(result, int) else None
 
 
-def _numbers(dim: IntExpr, environment: Environment) -> dict[Symbol, IntExpr]:
-    """What the symbols in a dimension stand for, as far as they have values."""
+def _as_known(dim: IntExpr, environment: Environment) -> IntExpr:
+    """A dimension with what its symbols stand for, as far as they have values."""
     known = {symbol: environment.find(symbol) for symbol in free_symbols(dim)}
-    return {symbol: value for symbol, value in known.items() if isinstance(value, int)}
+    numbers = {symbol: value for symbol, value in known.items() if isinstance(value, int)}
+    try:
+        return substitute(dim, numbers)
+    except ZeroDivisionError:
+        raise undefined_extent(dim, {symbol.name: value for symbol, value in numbers.items()}) from None
 
 
 def conforms(value: Value, type_: Type, environment: Environment) -> str:
@@ -101,7 +107,7 @@ def _bind_and_compare(extents: list[tuple[int, IntExpr]], environment: Environme
     waiting = [each for each in extents if not isinstance(each[1], int | Symbol | AnyDimension)]
     while waiting:
         extent, dim = waiting.pop()
-        offset, terms = linear_parts(substitute(dim, _numbers(dim, environment)))
+        offset, terms = linear_parts(_as_known(dim, environment))
         if len(terms) != 1 or not isinstance(terms[0][0], Symbol):
             continue  # nothing is left to find, or too much
         symbol, factor = terms[0]

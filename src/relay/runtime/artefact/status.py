@@ -132,5 +132,19 @@ def index_error(what: str, index: int, extent: int) -> RelayError:
     )
 
 
+def undefined_extent(extent: object, values: Mapping[str, int]) -> RelayError:
+    """The error that an extent is divided by 0 where its symbols have these values.
+
+    >>> undefined_extent("8*n // (n // 4)", {"n": 3}).found
+    'n = 3'
+    """
+    return RelayError(
+        rule="undefined-extent",
+        message=f"the inputs are too small: the extent {extent} is divided by 0",
+        expected="inputs for which it is a number",
+        found=shown_values(values),
+    )
+
+
 def shown_values(values: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())

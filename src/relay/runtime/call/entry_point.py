@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.arith.expr import Symbol, evaluate
+from relay.arith.expr import IntExpr, Symbol, evaluate
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments.arguments import as_array, bind_arguments, solve_symbols
 from relay.runtime.arguments.donation import DonatedArrays, donated_names, part_name
@@ -18,7 +18,7 @@ from relay.runtime.arguments.extents import symbol_sources
 from relay.runtime.artefact.arena_map import RegionArena, region_arena
 from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, TensorSpec
 from relay.runtime.artefact.nesting import nesting, shown_entry
-from relay.runtime.artefact.status import failure, left_index, memory_limit_error, shown_values
+from relay.runtime.artefact.status import failure, left_index, memory_limit_error, shown_values, undefined_extent
 from relay.runtime.call.native import NativeCode
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.quick_call import QuickCall, Sizes, quick_call
@@ -251,7 +251,7 @@ class EntryPoint:
     def _sizes_of(self, values: Mapping[Symbol, int]) -> Sizes:
         shapes: list[tuple[int, ...]] = []
         for spec in self._spec.outputs:
-            shape = tuple(evaluate(extent, values) for extent in spec.shape)
+            shape = tuple(_evaluate(extent, values) for extent in spec.shape)
             if min(shape, default=0) < 0:
                 raise RelayError(
                     rule="negative-extent",
@@ -261,7 +261,7 @@ class EntryPoint:
                 )
             shapes.append(shape)
         dtypes = tuple(spec.dtype.numpy for spec in self._spec.outputs)
-        return Sizes(tuple(shapes), dtypes, evaluate(self._spec.workspace_bytes, values))
+        return Sizes(tuple(shapes), dtypes, _evaluate(self._spec.workspace_bytes, values))
 
     def _failure(self, status: int, values: Mapping[Symbol, int], workspace: int) -> Exception:
         """What a call's status means; `workspace` is the address of what it worked in."""
@@ -269,6 +269,14 @@ class EntryPoint:
         index = left_index(self._spec, status, workspace + (0 if self._heap is None else INDEX_OFFSET_BYTES))
         of_device = self._code.devices.failure(self._spec.name, status)
         return of_device or failure(self._spec, status, {symbol.name: value for symbol, value in values.items()}, index)
+
+
+def _evaluate(extent: IntExpr, values: Mapping[Symbol, int]) -> int:
+    """The number that an extent is. Raises `RelayError` (rule `undefined-extent`)."""
+    try:
+        return evaluate(extent, values)
+    except ZeroDivisionError:
+        raise undefined_extent(extent, {symbol.name: value for symbol, value in values.items()}) from None
 
 
 def _limit(name: str, given: object) -> int | None:

@@ -276,10 +276,13 @@ def least(extent: IntExpr) -> int:
     """An extent in the smallest of calls, where each symbol is 1: what is worth it then always is.
 
     >>> n = Symbol("n")
-    >>> least(56), least(n * 56), least(n // 4)
-    (56, 56, 1)
+    >>> least(56), least(n * 56), least(n // 4), least(n * 56 // (n // 4))
+    (56, 56, 1, 1)
     """
-    smallest = substitute(extent, dict.fromkeys(free_symbols(extent), 1))
+    try:
+        smallest = substitute(extent, dict.fromkeys(free_symbols(extent), 1))
+    except ZeroDivisionError:  # the smallest call that has this extent is larger
+        return 1
     return max(1, smallest) if isinstance(smallest, int) else 1
 
 
