@@ -77,8 +77,7 @@ def remember_whole(file: BinaryIO) -> None:
     the next write could have the same time."""
     remembered = _remembered()
     if remembered is not None and time.time() - os.fstat(file.fileno()).st_mtime > _SETTLED_SECONDS:
-        remembered.put(_identity(file), [b"\n"])
-        remembered.trim()
+        _remember(file, remembered)
 
 
 def remember_written(file: BinaryIO) -> None:
@@ -95,8 +94,12 @@ def remember_written(file: BinaryIO) -> None:
     with suppress(OSError):  # of file systems that take no times
         os.utime(file.fileno(), ns=(now_ns, now_ns))
     if os.fstat(file.fileno()).st_mtime_ns == now_ns and _start_of_machine():
-        remembered.put(_identity(file), [b"\n"])
-        remembered.trim()
+        _remember(file, remembered)
+
+
+def _remember(file: BinaryIO, remembered: KeptFiles) -> None:
+    remembered.put(_identity(file), [b"\n"])
+    remembered.trim()
 
 
 def _remembered() -> KeptFiles | None:
