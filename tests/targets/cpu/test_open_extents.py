@@ -108,12 +108,37 @@ def test_deep_products_of_open_rows(threads: int) -> None:
         np.testing.assert_allclose(run(data, others), expected, rtol=1e-4, atol=1e-2)
 
 
+def test_a_single_row_is_decided_about_as_where_it_is_known() -> None:
+    """It reads panels of weights side by side; other calls of the kernel do not."""
+    open_, one = (
+        _compiled(relay.nn.dense(relay.var("x", shape=(rows, 1024)), constant(1024, 1024))).called_kernels[0].choice()
+        for rows in ("s", 1)
+    )
+    assert open_ is not None
+    assert one is not None
+    (alone,) = open_.variants
+    assert (str(alone.when), alone.choice.values) == ("s == 1", one.values)
+    assert (alone.choice.values["panels"], open_.values.get("panels")) == (4, None)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_products_of_one_row_and_of_others(threads: int) -> None:
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((1024, 1024)).astype(np.float32)
+    body = relay.nn.relu(relay.nn.dense(relay.var("x", shape=("s", 1024)), relay.const(weight)))
+    function = relay.Function(relay.analysis.free_vars(body), body)
+    run = relay.build(function, f"llvm -mcpu=native -num-threads={threads}", opt_level=3)
+    for rows in (0, 1, 2, 9):
+        data = random.standard_normal((rows, 1024)).astype(np.float32)
+        np.testing.assert_allclose(run(data), np.maximum(data @ weight.T, 0), rtol=1e-4, atol=1e-3)
+
+
 def test_calls_of_few_rows_are_left_to_the_plain_product() -> None:
     """Their data fit the caches whole: the compiler makes both, and the call's extent tells which one runs."""
     (kernel,) = _compiled(relay.nn.dense(relay.var("x", shape=("s", 4096)), constant(128, 4096))).called_kernels
     choice = kernel.choice()
     assert choice is not None
-    (few,) = choice.variants
+    *_, few = choice.variants
     assert (choice.family, str(few.when), few.choice.family) == ("deep_product", "s <= 32", "matmul")
     assert "if holds(s <= 32)" in print_primfunc(kernel.loops())
     fixed = relay.nn.dense(relay.var("x", shape=(128, 4096)), constant(128, 4096))

@@ -51,29 +51,30 @@ def space_of(group: Group, target: CpuTarget, family: str = "") -> KernelSpace:
     Raises `RelayError` (`schedule-choice`) for a family that there is not, or that does not fit the group.
     """
     plan, families = _fitting(group, target)
-    if not family:
-        return next(families).space(plan)
-    fitting = tuple(families)
+    return _named(tuple(families), family).space(plan) if family else next(families).space(plan)
+
+
+def _named(fitting: tuple[Family[Any, Any], ...], name: str) -> Family[Any, Any]:
     return find_named(
-        fitting, family, rule=RULE, message=f"the family of schedules {family} is not for this kernel",
-        remedy=near_names(family, (each.name for each in fitting)),
-    ).space(plan)  # fmt: skip
+        fitting, name, rule=RULE, message=f"the family of schedules {name} is not for this kernel",
+        remedy=near_names(name, (each.name for each in fitting)),
+    )  # fmt: skip
 
 
 def choose(group: Group, target: CpuTarget, given: Choice | None = None) -> Choice:
     """What is decided about a group on a resolved target: by the model, and by what is `given` where it decides. The
-    model has a variant for the calls that another family is better for.
+    model has variants for calls that something else is better for.
 
     Raises what `steps_of` raises."""
     if given is not None:
         return space_of(group, target, given.family).check(given)
     plan, families = _fitting(group, target)
-    family = next(families)
-    left = family.leaves(plan)
-    if left is None:
-        return family.space(plan).model()
-    variant = Variant(left, next(families).space(plan.fork()).model())
-    return replace(family.space(plan).model(), variants=(variant,))
+    fitting = tuple(families)
+    variants = tuple(
+        Variant(each.when, _named(fitting, each.choice.family).space(plan.fork()).check(each.choice))
+        for each in fitting[0].variants(plan)
+    )
+    return replace(fitting[0].space(plan).model(), variants=variants)
 
 
 def steps_of(group: Group, target: CpuTarget, choice: Choice) -> tuple[Step, ...]:

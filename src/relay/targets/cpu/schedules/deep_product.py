@@ -12,10 +12,10 @@ from relay.arith.expr import IntExpr, Symbol, ceil_divide
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.matmul import accumulate, is_product, prefetch_panel
+from relay.targets.cpu.schedules.matmul import MATMUL, accumulate, is_product, prefetch_panel
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, exceeds, product
 from relay.targets.cpu.schedules.register_tiles import decide_rows, most_rows, packed_weight
-from relay.te.schedule.choice import Condition
+from relay.te.schedule.choice import Choice, Condition, Variant
 from relay.te.schedule.space import Decider
 from relay.tir.buffer import Scope
 
@@ -93,12 +93,13 @@ def _fitting_rows(plan: Plan, extents: Deep) -> int:
     return plan.core.l2_bytes // 2 // (extents.depth * _ITEM_BYTES)
 
 
-def of_fitting_rows(plan: Plan) -> Condition | None:
-    """The calls of so few rows: parts of sums are only more work then."""
+def variants(plan: Plan) -> tuple[Variant, ...]:
+    """Of few rows, which fit the second-level cache, parts of sums are only more work."""
     extents = _extents(plan)
     if extents is None or not isinstance(extents.rows, Symbol):
-        return None
-    return Condition(extents.rows.name, "<=", _fitting_rows(plan, extents))
+        return ()
+    few = Condition(extents.rows.name, "<=", _fitting_rows(plan, extents))
+    return (*MATMUL.variants(plan), Variant(few, Choice(MATMUL.name)))
 
 
 def read(plan: Plan) -> DeepProduct:
@@ -170,5 +171,5 @@ def _add_parts(plan: Plan, sums: str, place: tuple[str, str | None], blocks: Blo
 
 DEEP_PRODUCT = Family(
     "deep_product", "a product with packed weights too deep for the second-level cache", is_deep, read, decide, build,
-    leaves=of_fitting_rows,
+    variants=variants,
 )  # fmt: skip

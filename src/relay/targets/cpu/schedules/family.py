@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.plan import Plan
-from relay.te.schedule.choice import Choice, Condition
+from relay.te.schedule.choice import Choice, Variant
 from relay.te.schedule.space import Decider, Space
 from relay.te.schedule.step import Step
 
@@ -22,7 +22,7 @@ Decided = TypeVar("Decided")
 @frozen(eq=False)
 class Family(Generic[Read, Decided]):
     """One kind of schedule: for which groups it is (`fits`; `when` says it in words), what it reads off a group, what
-    it decides, and the steps that it builds. Of a group whose extents the run tells it may leave some calls to others.
+    it decides, and the steps that it builds. Where the run tells extents, some calls may be better off with others.
     """
 
     name: str
@@ -31,8 +31,9 @@ class Family(Generic[Read, Decided]):
     read: Callable[[Plan], Read]
     decide: Callable[[Plan, Read, Decider], Decided]
     build: Callable[[Plan, Read, Decided], None]
-    leaves: Callable[[Plan], Condition | None] = lambda _: None
-    """The calls that the next family that fits is better for; None where extents are known, or there are none."""
+    variants: Callable[[Plan], tuple[Variant, ...]] = lambda _: ()
+    """What is better for some calls, of this family or another that fits; what it leaves open is decided by the model.
+    None where extents are known."""
 
     def steps(self, plan: Plan) -> tuple[Step, ...]:
         """The schedule by the model."""

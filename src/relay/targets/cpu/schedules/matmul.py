@@ -7,12 +7,13 @@ of a tile, anew in each panel.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, free_symbols
+from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, exceeds, product
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, exceeds, least, product
 from relay.targets.cpu.schedules.register_tiles import decide_rows, decide_width, packed_weight
 from relay.te.operation import body_values, loads_of, scalar_indices
+from relay.te.schedule.choice import Choice, Condition, Decision, Variant
 from relay.te.schedule.space import Decider
 from relay.tir.buffer import Buffer, Scope
 
@@ -22,15 +23,14 @@ PRODUCTS = ("dense", "matmul", "batch_matmul")
 @frozen
 class Product:
     """A group around a matrix product: the formulas in `front` of it, the stage that accumulates and the one that
-    stores, and the loops of the latter with their extents. `streams`: there is one row, so that each weight is used
-    once, and no cache has them all."""
+    stores, and the loops of the latter with their extents. `streams`: no cache has all weights, and one row alone uses
+    each of them once."""
 
     front: tuple[str, ...]
     acc: str
     store: str
     loops: tuple[str, ...]
     extents: tuple[IntExpr, ...]
-    is_row: bool
     streams: bool
 
 
@@ -66,8 +66,7 @@ def read(plan: Plan) -> Product:
     acc, store = accumulators_of(plan, reduction)
     loops = plan.steps.loops(store)
     extents = tuple(plan.extent(store, loop) for loop in loops)
-    is_row = len(extents) < 2 or extents[-2] == 1
-    return Product(front, acc, store, loops, extents, is_row, is_row and _exceeds_second_level(plan))
+    return Product(front, acc, store, loops, extents, _exceeds_second_level(plan))
 
 
 def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
@@ -76,7 +75,7 @@ def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
     width = decide_width(plan, columns, plan.core.product_vectors, pick)
     rows = decide_rows(plan, count, width, pick)
     panels = 1
-    if found.streams:
+    if found.streams and rows == 1:
         panels = pick(
             "panels", _panels_at_a_time(plan, columns, width), (1, *plan.core.streams),
             "streams of weights that the core asks ahead for, and each thread has equally many",
@@ -91,6 +90,17 @@ def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
     return Tiles(width, rows, panels, packs, packs_rows)
 
 
+def variants(plan: Plan) -> tuple[Variant, ...]:
+    """A single row, where panels are better read side by side: there are no other rows to hide how long sums take."""
+    *outer, columns = [axis.extent for axis in plan.compute(plan.reductions()[0].name).axes]
+    if len(outer) != 1 or not isinstance(outer[0], Symbol) or not _exceeds_second_level(plan):
+        return ()
+    width = decide_width(plan, columns, plan.core.product_vectors, Decider())
+    if _panels_at_a_time(plan, columns, width) == 1:
+        return ()
+    return (Variant(Condition(outer[0].name, "==", 1), Choice("matmul", (Decision("rows", 1),))),)
+
+
 def build(plan: Plan, found: Product, tiles: Tiles) -> None:
     s, acc, store = plan.steps, found.acc, found.store
     *batch_and_rows, columns = found.loops
@@ -102,9 +112,11 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
         rows = [row]
     outer = (*batch, *row_outer, *column_outer) if tiles.packs_rows else (*batch, *column_outer, *row_outer)
     s.reorder(store, *outer, *rows, column)
-    rate = plan.core.streamed_products if found.is_row else plan.core.tiled_products
-    innermost = plan.parallelize(store, outer, plan.iterations(acc), rate)
-    if found.streams:
+    work, rate = plan.iterations(acc), plan.core.tiled_products
+    if tiles.rows == 1:  # there is one row
+        work, rate = least(work), plan.core.streamed_products
+    innermost = plan.parallelize(store, outer, work, rate)
+    if found.streams and tiles.rows == 1:
         s.alternate(store, s.loops(store)[0])
     if innermost is not None:
         s.compute_at(acc, store, innermost)
@@ -264,5 +276,6 @@ def _exceeds_second_level(plan: Plan) -> bool:
 
 
 MATMUL = Family(
-    "matmul", "a product that reads a matrix along the columns of its result", is_product, read, decide, build
-)
+    "matmul", "a product that reads a matrix along the columns of its result", is_product, read, decide, build,
+    variants=variants,
+)  # fmt: skip
