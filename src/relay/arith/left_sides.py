@@ -24,7 +24,7 @@ from relay.arith.expr import (
     linear_sum,
     multiply,
 )
-from relay.arith.rules import C, D, N, Q, Shape, X, Y, Z
+from relay.arith.rules import C, D, N, Q, Shape, W, X, Y, Z
 
 Binding: TypeAlias = dict[Symbol, IntExpr]
 Bounds: TypeAlias = Callable[[IntExpr], Interval]
@@ -54,15 +54,18 @@ def _match_factor(expr: FloorDiv | FloorMod, bounds: Bounds) -> Iterator[Binding
 
 
 def _match_inner_modulo(expr: FloorMod, _: Bounds) -> Iterator[Binding]:
-    divisor = expr.right
-    if not isinstance(divisor, int) or divisor <= 0:
-        return
-    constant, terms = linear_parts(expr.left)
+    if isinstance(expr.right, int) and expr.right > 0:
+        yield from _inner_modulos(expr.left, expr.right)
+
+
+def _inner_modulos(expr: IntExpr, divisor: int) -> Iterator[Binding]:
+    """`expr` as `x % (c*d) * w + y`, where c is the divisor: once for each such modulo among its terms."""
+    constant, terms = linear_parts(expr)
     for position, (term, coefficient) in enumerate(terms):
         match term:
             case FloorMod(inner, int(modulus)) if modulus > 0 and modulus % divisor == 0:
                 rest = linear_sum(constant, (*terms[:position], *terms[position + 1 :]))
-                yield {X: inner, C: divisor, D: modulus // divisor, Z: coefficient, Y: rest}
+                yield {X: inner, C: divisor, D: modulus // divisor, W: coefficient, Y: rest}
             case _:
                 pass
 
@@ -141,14 +144,14 @@ def _less(expr: Sum, part: IntExpr, also: tuple[Node, int]) -> IntExpr | None:
 
 def _match_digit_and_rest(expr: Sum, _: Bounds) -> Iterator[Binding]:
     for term, coefficient in expr.terms:
-        match term:
-            case FloorDiv(FloorMod(value, int(modulus)), int(divisor)) if divisor > 0 and modulus % divisor == 0:
-                scale = coefficient // divisor
-                rest = _less(expr, multiply(floor_modulo(value, divisor), scale), (term, scale * divisor))
-                if rest is not None:
-                    yield {X: value, C: divisor, D: modulus // divisor, Z: scale, REST: rest}
-            case _:
-                pass
+        if not isinstance(term, FloorDiv) or not isinstance(term.right, int) or term.right <= 0:
+            continue
+        scale = coefficient // term.right
+        for inner in _inner_modulos(term.left, term.right):
+            digit = floor_modulo(add(multiply(inner[X], inner[W]), inner[Y]), term.right)
+            rest = _less(expr, multiply(digit, scale), (term, scale * term.right))
+            if rest is not None:
+                yield {**inner, Z: scale, REST: rest}
 
 
 def _match_value_and_quotient(expr: Sum, _: Bounds) -> Iterator[Binding]:

@@ -1,8 +1,9 @@
 """Rewriting rules of the simplifier, as data: name, left side, right side, condition.
 
-In a rule `x, y, z` stand for any integers, `c, d` for positive constants, `q` for a constant, and `n` for anything but
-0 (`x, y, z, n` may be whole expressions). A rule holds for all values that meet its condition; a test tries every rule
-on all small ones. Rules with a constant divisor never see multiples of it in a sum: construction took them out.
+In a rule `w, x, y, z` stand for any integers, `c, d` for positive constants, `q` for a constant, and `n` for anything
+but 0 (`w, x, y, z, n` may be whole expressions). A rule holds for all values that meet its condition; a test tries
+every rule on all small ones. Rules with a constant divisor never see multiples of it in a sum: construction took them
+out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from enum import Enum, auto
 from relay.arith.expr import Comparison, FloorDiv, FloorMod, IntExpr, Max, Min, Symbol
 from relay.base.frozen import frozen
 
-X, Y, Z, N = Symbol("x"), Symbol("y"), Symbol("z"), Symbol("n")
+W, X, Y, Z, N = Symbol("w"), Symbol("x"), Symbol("y"), Symbol("z"), Symbol("n")
 C, D, Q = Symbol("c"), Symbol("d"), Symbol("q")
 
 
@@ -21,11 +22,11 @@ class Shape(Enum):
 
     QUOTIENT = auto()  # x // c or x % c, with q from the bounds of x
     FACTOR = auto()  # (x*c + y) // (c*d) or (x*c + y) % (c*d), once for each c that divides some coefficient
-    INNER_MODULO = auto()  # (x % (c*d) * z + y) % c
+    INNER_MODULO = auto()  # (x % (c*d) * w + y) % c
     SYMBOLIC_MULTIPLE = auto()  # (x*n + y) // n or (x*n + y) % n
     SYMBOLIC_DIVISOR = auto()  # x // n or x % n
     QUOTIENT_AND_REST = auto()  # terms of a sum: (x // n)*n*z and (x % n)*z
-    DIGIT_AND_REST = auto()  # terms of a sum: (x % (c*d) // c)*c*z and (x % c)*z
+    DIGIT_AND_REST = auto()  # terms of a sum: ((x % (c*d) * w + y) // c)*c*z and ((x*w + y) % c)*z
     VALUE_AND_QUOTIENT = auto()  # terms of a sum: x*z and -(x // c)*c*z
     PAIR = auto()  # min(x, y) or max(x, y)
 
@@ -58,7 +59,7 @@ DIVISION = (
 )
 MODULO = (
     Rule("mod-in-one-quotient", Shape.QUOTIENT, FloorMod(X, C), X - Q * C, _within(Q * C, X, Q * C + C)),
-    Rule("mod-of-mod", Shape.INNER_MODULO, FloorMod(FloorMod(X, C * D) * Z + Y, C), FloorMod(X * Z + Y, C)),
+    Rule("mod-of-mod", Shape.INNER_MODULO, FloorMod(FloorMod(X, C * D) * W + Y, C), FloorMod(X * W + Y, C)),
     Rule(
         "mod-common-factor",
         Shape.FACTOR,
@@ -74,8 +75,8 @@ SUM = (
     Rule(
         "digit-and-rest",
         Shape.DIGIT_AND_REST,
-        FloorDiv(FloorMod(X, C * D), C) * C * Z + FloorMod(X, C) * Z,
-        FloorMod(X, C * D) * Z,
+        FloorDiv(FloorMod(X, C * D) * W + Y, C) * C * Z + FloorMod(X * W + Y, C) * Z,
+        (FloorMod(X, C * D) * W + Y) * Z,
     ),
     Rule("value-less-quotient", Shape.VALUE_AND_QUOTIENT, X * Z - FloorDiv(X, C) * C * Z, FloorMod(X, C) * Z),
 )
