@@ -12,8 +12,8 @@ inputs back as they were. What the program, or a rule of the target, converts th
 such changes of layout go. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
 weights are packed in blocks of output channels (the packing folds). Depthwise convolutions, and those to few output
 channels with what resizes their results, stay as they are where no other convolution takes or makes what they work on
-(`convolutions_in_place`). `nn.dense` becomes `nn.contrib_dense_pack`. Other products get their second matrix with
-columns innermost, by a transposition of its own.
+(`convolutions_in_place`). `nn.dense` becomes `nn.contrib_dense_pack`. Other products get their matrices
+as kernels read them, the second with columns innermost, by transpositions of their own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from relay.ops.nn.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttr
 from relay.ops.nn.conv_backward_weight import Conv2DBackwardWeightAttributes
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.algorithms.convolution_space import chosen_convolution
-from relay.transform.algorithms.matrix_products import columns_innermost, packed_dense
+from relay.transform.algorithms.matrix_products import in_order, in_panels, repeated_matrices
 from relay.transform.algorithms.row_convolution import (
     ROWS,
     image_axis,
@@ -77,7 +77,8 @@ _ROW_RANK = 3
 def AlterOpLayout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
     in_place = convolutions_in_place(function.body, context.layouts, context.schedules)
-    return relaid(function, Layouts(context.layouts, records=context.schedules, in_place=in_place))
+    repeated = repeated_matrices(function)
+    return relaid(function, Layouts(context.layouts, records=context.schedules, in_place=in_place, repeated=repeated))
 
 
 def relaid(function: Function, layouts: Layouts) -> Function:
@@ -94,7 +95,7 @@ class Layouts:
 
     `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
     empty: one that a record asks for or that suits the target, of kernels in OIHW. Convolutions `in_place` stay as they
-    are where their data do.
+    are where their data do. Of matrices that are `repeated` panels are made once, for all products that read them.
     """
 
     preferences: LayoutPreferences
@@ -102,6 +103,7 @@ class Layouts:
     kernel_layout: str = ""
     records: ScheduleRecords = field(default_factory=ScheduleRecords)
     in_place: frozenset[Expr] = frozenset()
+    repeated: frozenset[Expr] = frozenset()
     originals: dict[Expr, Expr] = field(default_factory=dict)
     converted: dict[Expr, Expr] = field(default_factory=dict)
 
@@ -153,8 +155,8 @@ class Layouts:
             product = (
                 self._packed_conv2d(expr, expr.op.operator)
                 or self._kernel_gradient(expr, expr.op.operator)
-                or packed_dense(expr, self.plain, self.preferences.dense_blocks)
-                or columns_innermost(expr, self.plain, self.preferences.dense_blocks)
+                or in_panels(expr, self.plain, self.preferences.dense_blocks, self.repeated)
+                or in_order(expr, self.plain, self.preferences.dense_blocks)
             )
             if product is not None:
                 self.originals[expr] = product
