@@ -138,7 +138,7 @@ def _with_checks(nodes: Sequence[Expr], module: IRModule) -> set[Expr]:
         checks = not open_.isdisjoint(parts) and bool(node_checks(node, module, frozenset()))
         if checks or not found.isdisjoint(parts):
             found.add(node)
-        if _is_open(node):
+        if node.body in open_ if isinstance(node, Let) else _is_open(node):  # large types of many lets, looked at once
             open_.add(node)
         if checks and isinstance(node, Let):
             found.add(node.value)

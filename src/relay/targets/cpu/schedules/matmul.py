@@ -111,6 +111,8 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
         row_outer, row = plan.tile(store, loop, tiles.rows)
         rows = [row]
     outer = (*batch, *row_outer, *column_outer) if tiles.packs_rows else (*batch, *column_outer, *row_outer)
+    if tiles.packs and _is_for_all_batches(plan, acc):
+        outer = (*column_outer, *batch, *row_outer)
     s.reorder(store, *outer, *rows, column)
     work, rate = plan.iterations(acc), plan.core.tiled_products
     if tiles.rows == 1:  # there is one row
@@ -176,6 +178,16 @@ def _second_matrix(plan: Plan, acc: str) -> Buffer | None:
         if is_input and scalar_indices(load)[-1] is column and load.buffer.shape[-1] == column.extent:
             return load.buffer
     return None
+
+
+def _is_for_all_batches(plan: Plan, acc: str) -> bool:
+    """Whether batches are multiplied with one matrix, and the caches hold their rows, which every panel goes over."""
+    matrix, rows = _second_matrix(plan, acc), plan.compute(acc).axes[:-1]
+    if matrix is None or len(matrix.shape) != 2:
+        return False
+    depth, _ = matrix.shape
+    size = product((*(axis.extent for axis in rows), depth))
+    return isinstance(size, int) and size * matrix.dtype.item_bytes <= plan.core.l3_bytes // 2
 
 
 def _transposed_matrix(plan: Plan, acc: str) -> Buffer | None:
