@@ -15,6 +15,7 @@ from relay.ir.traversal import body_nodes
 from relay.ir.types import Dimension, TensorType
 from relay.ops.framework.build import call
 from relay.ops.manipulation.layout_transform import layout_transform
+from relay.ops.manipulation.shape import reshape
 from relay.ops.manipulation.transpose import TransposeAttributes, transpose
 from relay.ops.nn.matmul import (
     BATCH_MATMUL,
@@ -77,8 +78,19 @@ def in_panels(
     is_turned = layout == "OI" and not _has_few_rows(result.shape[:-1])
     if not isinstance(units, int) or not (is_known or is_turned or matrix in repeated):
         return None
-    packed = layout_transform(plain(matrix), layout, f"OI{fitting_block(blocks, units)}o")
+    packed = _panels(plain(matrix), layout, units, fitting_block(blocks, units))
     return contrib_dense_pack(plain(product.args[0]), packed, units, getattr(product.attrs, "out_dtype", None))
+
+
+def _panels(matrix: Expr, layout: str, units: int, block: int) -> Expr:
+    """A matrix as [panels, k, columns of a panel]. What the run brings, and fills panels, is turned in squares."""
+    type_ = matrix.checked_type
+    if isinstance(matrix, Constant) or units % block or not isinstance(type_, TensorType):
+        return layout_transform(matrix, layout, f"OI{block}o")
+    depth = type_.shape[layout.index("I")]
+    if layout == "IO":
+        return transpose(reshape(matrix, (depth, units // block, block)), (1, 0, 2))
+    return transpose(reshape(matrix, (units // block, block, depth)), (0, 2, 1))
 
 
 def in_order(product: Call, plain: Callable[[Expr], Expr], blocks: tuple[int, ...]) -> Expr | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from relay.ir.expr import Expr
+from relay.ir.expr import Constant, Expr
 from relay.ir.types import TensorType
 from relay.ops.manipulation.layout_transform import layout_transform
 from relay.ops.manipulation.shape import reshape
@@ -26,7 +26,7 @@ def layout_of_kernel(
     >>> from relay.base.dtypes import DType
     >>> kernel = TensorType((64, 32, 3, 3), DType.FLOAT32)
     >>> [layout_of_kernel(Conv2DAttributes(), kernel, is_constant, (32, 16)) for is_constant in (True, False)]
-    ['OHWI32o', 'OIHW32o']
+    ['OHWI32o', 'OHWI32o']
     >>> layout_of_kernel(Conv2DAttributes(groups=64), TensorType((64, 1, 3, 3), DType.FLOAT32), True, (32, 16))
     'HWOI'
     """
@@ -39,24 +39,28 @@ def layout_of_kernel(
         blocks = tuple(block for block in blocks if (outputs // attributes.groups) % block == 0)[:1]
     if not is_constant:
         blocks = tuple(block for block in blocks if outputs % block == 0)
-        return f"OIHW{fitting_block(blocks, outputs)}o" if blocks else OPEN
-    return f"OHWI{fitting_block(blocks, outputs)}o" if blocks else OF_FEW_CHANNELS
+    if not blocks:
+        return OF_FEW_CHANNELS if is_constant else OPEN
+    return f"OHWI{fitting_block(blocks, outputs)}o"
 
 
 def kernel_in_layout(weight: Expr, layout: str, wanted: str) -> Expr:
-    """A kernel in another layout. What only puts output channels last, in blocks or not, is one matrix turned, or one
-    for each block: they are turned in squares, whatever the window is."""
+    """A kernel in another layout. One that the run brings is turned in squares where output channels come last, in
+    blocks or not: one matrix, or one for each tap of a window in each block."""
     type_ = weight.checked_type
     assert isinstance(type_, TensorType)
     known = [extent for extent in type_.shape if isinstance(extent, int)]
-    if layout != "OIHW" or len(known) < len(type_.shape) or not (wanted == OPEN or wanted.startswith(layout)):
+    if layout != "OIHW" or len(known) < len(type_.shape) or isinstance(weight, Constant):
         return weight if layout == wanted else layout_transform(weight, layout, wanted)
-    outputs, *rest = known
-    block = outputs if wanted == OPEN else int(wanted.removeprefix(layout).removesuffix("o") or 0)
+    outputs, inputs, *window = known
+    if wanted == OPEN:
+        turned = transpose(reshape(weight, (1, outputs, inputs * math.prod(window))), (0, 2, 1))
+        return reshape(turned, (inputs, *window, outputs))
+    block = int(wanted.removeprefix("OHWI").removesuffix("o")) if wanted.startswith("OHWI") and wanted[-1] == "o" else 0
     if not block or outputs % block:
         return weight if layout == wanted else layout_transform(weight, layout, wanted)
-    turned = transpose(reshape(weight, (outputs // block, block, math.prod(rest))), (0, 2, 1))
-    return reshape(turned, (*rest, outputs) if wanted == OPEN else (outputs // block, *rest, block))
+    turned = transpose(reshape(weight, (outputs // block, block, inputs, math.prod(window))), (0, 3, 2, 1))
+    return reshape(turned, (outputs // block, *window, inputs, block))
 
 
 def kernel_from_open(kernel: Expr) -> Expr:
