@@ -184,6 +184,10 @@ def product_of_two_unknown_matrices() -> relay.Expr:
     return relay.nn.matmul(relay.var("a", shape=(512, 512)), relay.var("b", shape=(512, 512)))
 
 
+def product_of_batches_with_one_matrix() -> relay.Expr:
+    return relay.nn.matmul(relay.var("a", shape=(4, 128, 512)), relay.var("b", shape=(512, 512)))
+
+
 def concatenate_channels() -> relay.Expr:
     return relay.concatenate([relay.var(name, shape=(1, 64, 28, 28)) for name in "abc"], 1)
 
@@ -213,7 +217,7 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
     dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, softmax_of_one_long_row, sum_of_everything,
     instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,
-    product_of_two_unknown_matrices,
+    product_of_two_unknown_matrices, product_of_batches_with_one_matrix,
     concatenate_channels, global_average, shuffled_pixels, pixels_shuffled_by_three,
 )  # fmt: skip
 
