@@ -18,7 +18,7 @@ from relay.tir.text.printer import print_primfunc
 from tests.messages import check_message
 
 LAYER = """#[version = "0.0.5"]
-def @main(%x: Tensor[(20, 48), float32], %w: Tensor[(32, 48), float32]) { nn.relu(nn.dense(%x, %w)) }
+def @main(%x: Tensor[(20, 48), float32], %w: Tensor[(48, 32), float32]) { nn.relu(nn.matmul(%x, %w)) }
 """
 
 MACHINE = "llvm -mattr=+avx,+avx2,+fma"
@@ -63,10 +63,10 @@ def test_a_record_stands_in_for_the_choice(records: Path) -> None:
     assert chosen == print_primfunc(stages.called_kernels[-1].loops())
     _changed(records, steps=['split("relu", "i0", factor=5)'])
     assert _loops(records) != chosen
-    x, w = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48)))
+    x, w = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (48, 32)))
     with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
         found = relay.build(relay.parse(LAYER), MACHINE)(x, w)
-    np.testing.assert_allclose(found, np.maximum(x @ w.T, 0), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found, np.maximum(x @ w, 0), rtol=1e-5, atol=1e-5)
 
 
 def test_a_choice_on_record_is_followed(records: Path) -> None:
@@ -77,10 +77,10 @@ def test_a_choice_on_record_is_followed(records: Path) -> None:
     _changed(records, choice={"family": "matmul", "rows": 3})
     other = _loops(records)
     assert other != chosen
-    x, w = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48)))
+    x, w = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (48, 32)))
     with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
         found = relay.build(relay.parse(LAYER), MACHINE)(x, w)
-    np.testing.assert_allclose(found, np.maximum(x @ w.T, 0), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found, np.maximum(x @ w, 0), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -336,16 +336,16 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_record_serves_the_kernel_where_its_result_is_part_of_another(records: Path) -> None:
     _changed(records, steps=['split("relu", "i0", factor=5)'], target="")
-    x, w, y = (relay.var(name, shape=shape) for name, shape in (("x", (20, 48)), ("w", (32, 48)), ("y", (20, 32))))
-    body = relay.concatenate([relay.nn.relu(relay.nn.dense(x, w)), relay.nn.softmax(y)], axis=1)
+    x, w, y = (relay.var(name, shape=shape) for name, shape in (("x", (20, 48)), ("w", (48, 32)), ("y", (20, 32))))
+    body = relay.concatenate([relay.nn.relu(relay.nn.matmul(x, w)), relay.nn.softmax(y)], axis=1)
     with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
         stages = compile_stages(relay.Function([x, w, y], body))
         (kernel,) = (each for each in stages.called_kernels if "relu" in each.info.name)
         assert kernel.group().outputs[0].gap is not None
         assert print_steps(kernel.schedule()) == 'split("relu", "i0", factor=5)'
         found = relay.build(relay.Function([x, w, y], body))
-    a, b, c = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48), (20, 32)))
-    np.testing.assert_allclose(found(a, b, c)[:, :32], np.maximum(a @ b.T, 0), rtol=1e-5, atol=1e-5)
+    a, b, c = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (48, 32), (20, 32)))
+    np.testing.assert_allclose(found(a, b, c)[:, :32], np.maximum(a @ b, 0), rtol=1e-5, atol=1e-5)
 
 
 DENSE = """#[version = "0.0.5"]

@@ -67,8 +67,8 @@ def in_panels(
     product: Call, plain: Callable[[Expr], Expr], blocks: tuple[int, ...], repeated: frozenset[Expr] = frozenset()
 ) -> Expr | None:
     """A product with its matrix in panels of columns, where that takes no longer than to have columns innermost: it is
-    known, its columns are rows, or it is `repeated`. None for others, and for few rows by a matrix that the run brings.
-    """
+    known, or it fills panels, and its columns are rows, or it is `repeated`. None for others, and for few rows by a
+    matrix that the run brings."""
     found, result = _second_matrix(product), product.checked_type
     if found is None or not blocks or not isinstance(result, TensorType):
         return None
@@ -78,14 +78,17 @@ def in_panels(
     is_turned = layout == "OI" and not _has_few_rows(result.shape[:-1])
     if not isinstance(units, int) or not (is_known or is_turned or matrix in repeated):
         return None
-    packed = _panels(plain(matrix), layout, units, fitting_block(blocks, units))
+    block = fitting_block(blocks, units)
+    if not is_known and units % block:
+        return None
+    packed = _panels(plain(matrix), layout, units, block)
     return contrib_dense_pack(plain(product.args[0]), packed, units, getattr(product.attrs, "out_dtype", None))
 
 
 def _panels(matrix: Expr, layout: str, units: int, block: int) -> Expr:
-    """A matrix as [panels, k, columns of a panel]. What the run brings, and fills panels, is turned in squares."""
+    """A matrix as [panels, k, columns of a panel]. What the run brings is turned in squares."""
     type_ = matrix.checked_type
-    if isinstance(matrix, Constant) or units % block or not isinstance(type_, TensorType):
+    if isinstance(matrix, Constant) or not isinstance(type_, TensorType):
         return layout_transform(matrix, layout, f"OI{block}o")
     depth = type_.shape[layout.index("I")]
     if layout == "IO":
