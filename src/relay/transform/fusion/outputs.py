@@ -208,11 +208,11 @@ def _has_many_streams(group: Group) -> bool:
     is one too many where that result is written as it is, too."""
     if not group.heavy or len(group.outputs) == 1:
         return False
-    is_heavy = [each.kind is FusionKind.OUT_ELEMWISE_FUSABLE for each in group.members]
-    behind = external_operands(each for each, heavy in zip(group.members, is_heavy, strict=True) if not heavy)
+    heavy = [each for each in group.members if each.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
+    behind = external_operands(each for each in group.members if each not in heavy)
     shape = shape_of(group.result)
     read = [each for each in behind if each not in group.calls and getattr(each.checked_type, "shape", None) == shape]
-    if any(heavy and each in group.outputs for each, heavy in zip(group.members, is_heavy, strict=True)):
+    if any(each in group.outputs for each in heavy):
         return bool(read)
     return len(read) + len(group.outputs) > _MOST_STREAMS
 
