@@ -133,6 +133,14 @@ def test_products_of_one_row_and_of_others(threads: int) -> None:
         np.testing.assert_allclose(run(data), np.maximum(data @ weight.T, 0), rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize(("batch", "columns"), [(1, "s"), ("s", 256)])
+def test_one_row_by_open_columns_or_batches_is_shared_out(batch: Extent, columns: Extent) -> None:
+    """The run tells whether that is worth it."""
+    a, b = relay.var("a", shape=(batch, 1, 256)), relay.var("b", shape=(batch, 256, columns))
+    (kernel,) = _compiled(relay.nn.batch_matmul(a, b, transpose_b=False)).called_kernels
+    assert any(type(step).__name__ == "Parallel" for step in kernel.schedule())
+
+
 def test_calls_of_few_rows_are_left_to_the_plain_product() -> None:
     """Their data fit the caches whole: the compiler makes both, and the call's extent tells which one runs."""
     (kernel,) = _compiled(relay.nn.dense(relay.var("x", shape=("s", 4096)), constant(128, 4096))).called_kernels

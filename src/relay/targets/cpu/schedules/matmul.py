@@ -7,10 +7,10 @@ of a tile, anew in each panel.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, Symbol, free_symbols
+from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, exceeds, least, product
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, exceeds, product
 from relay.targets.cpu.schedules.register_tiles import decide_rows, decide_width, packed_weight
 from relay.te.operation import body_values, loads_of, scalar_indices
 from relay.te.schedule.choice import Choice, Condition, Decision, Variant
@@ -115,8 +115,8 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
         outer = (*column_outer, *batch, *row_outer)
     s.reorder(store, *outer, *rows, column)
     work, rate = plan.iterations(acc), plan.core.tiled_products
-    if tiles.rows == 1:  # there is one row
-        work, rate = least(work), plan.core.streamed_products
+    if tiles.rows == 1:
+        work, rate = substitute(work, _one_row(found)), plan.core.streamed_products
     innermost = plan.parallelize(store, outer, work, rate)
     if found.streams and tiles.rows == 1:
         s.alternate(store, s.loops(store)[0])
@@ -136,6 +136,12 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
         prefetch_panel(plan, acc, inner_sum, plan.output_name, column_outer[0])
     plan.unroll(store, rows)
     plan.vectorize_columns(store, column, plan.vector_lanes)
+
+
+def _one_row(found: Product) -> dict[Symbol, IntExpr]:
+    """What is known of the extents of a product where a row is taken at a time: there is one."""
+    rows = found.extents[-2] if len(found.extents) > 1 else 1
+    return {rows: 1} if isinstance(rows, Symbol) else {}
 
 
 def _panels_at_a_time(plan: Plan, columns: IntExpr, width: int) -> int:
