@@ -59,6 +59,18 @@ WITNESSES: Mapping[str, Witness] = MappingProxyType(
             def @main(%n: int32) { @sum_to(%n) }""",
             (np.int32(20000),),
         ),
+        "RemoveUnusedResults": Witness(
+            "a recursion that gives two results, of which one is looked at",
+            """
+            def @both(%i: int32, %x: Tensor[(64,), float32]) -> (Tensor[(64,), float32], Tensor[(64,), float32]) {
+              if (less(%i, 1)) { (%x, %x) } else {
+                let %r = @both(subtract(%i, 1), %x);
+                (tanh(%r.0), add(%r.1, %x))
+              }
+            }
+            def @main(%n: int32, %x: Tensor[(64,), float32]) { let %r = @both(%n, %x); %r.1 }""",
+            (np.int32(2000), _floats(64)),
+        ),
         "LoopInvariantCodeMotion": Witness(
             "a loop that makes the same matrix in each turn",
             """

@@ -71,7 +71,7 @@ def test_multiply_adds(title):
     assert products(relay.jvp(module)) <= 3 * once
 
 
-@pytest.mark.parametrize("title", ["perceptrons", "convolutions", "attention"])
+@pytest.mark.parametrize("title", NETWORKS)
 def test_multiply_adds_of_hessian_vector_products(title):
     gradient = relay.grad(parsed(NETWORKS[title]))
     assert 3 * products(tangent_alone(relay.jvp(gradient))) <= 8 * products(gradient)

@@ -36,6 +36,7 @@ from relay.transform.functions.inline import INLINE
 from relay.transform.functions.normal_forms import ToCPS
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from relay.transform.fusion import FuseOps
+from relay.transform.gradients.apply_transformations import ApplyTransformations
 from relay.transform.layout.convert_layout import ConvertLayout
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
@@ -70,7 +71,7 @@ def _linearized(module: IRModule) -> IRModule:
 
 PREPARED: Mapping[str, Callable[[IRModule], IRModule]] = {
     "ApplyTransformations": _linearized, "Conv2DToWinograd": CHANNELS_LAST, "DefuseOps": FuseOps, "Inline": _marked,
-    "UnCPS": ToCPS,
+    "RemoveUnusedResults": lambda module: ApplyTransformations(_linearized(module)), "UnCPS": ToCPS,
 }  # fmt: skip
 """What must have been done before a pass has something to do."""
 

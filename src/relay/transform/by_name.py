@@ -73,6 +73,7 @@ from relay.transform.functions.propagate_constant_arguments import (
     PropagateConstantArguments as PropagateConstantArguments,
 )
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions as RemoveUnusedFunctions
+from relay.transform.functions.remove_unused_results import RemoveUnusedResults as RemoveUnusedResults
 from relay.transform.functions.specialize_functions import SpecializeFunctions as SpecializeFunctions
 from relay.transform.fusion import FuseOps as FuseOps
 from relay.transform.fusion.defuse_ops import DefuseOps as DefuseOps

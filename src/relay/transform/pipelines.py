@@ -18,6 +18,7 @@ from relay.transform.functions.inline_small_functions import InlineSmallFunction
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.normal_forms import ToANormalForm, ToGraphNormalForm
 from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
+from relay.transform.functions.remove_unused_results import RemoveUnusedResults
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.fusion import FuseOps
 from relay.transform.gradients.apply_transformations import ApplyTransformations
@@ -46,6 +47,7 @@ BEFORE_RULES = (
     IntroduceAccumulators,
     LoopInvariantCodeMotion,
     LiftCalledFunctions,
+    RemoveUnusedResults,
     ToGraphNormalForm,
     DynamicToStatic,
     SimplifyInference,

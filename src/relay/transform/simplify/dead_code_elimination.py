@@ -56,7 +56,7 @@ def without_dead_code(function: Function, module: IRModule, effects: ModuleEffec
 
 def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
     nodes = body_nodes(function)
-    needed = _Needed(nodes, effects.of_nodes(function.body), module)
+    needed = _Needed(nodes, Removable(nodes, effects.of_nodes(function.body), module))
     needed.mark(function.body)
     dead = {node for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
     writes = _writes_nobody_sees(nodes, needed)
@@ -73,40 +73,48 @@ def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffe
     return with_body(function, new[function.body])
 
 
-class _Needed:
-    """Which variables are needed, from the result backwards."""
+class Removable:
+    """Which parts of a function may be left out where nobody uses their value. `effects` are those of its nodes."""
 
     def __init__(self, nodes: Sequence[Expr], effects: Mapping[Expr, Effects], module: IRModule) -> None:
         self.nodes = nodes
         self.effects = effects
-        self.lets = {node.var: node for node in nodes if isinstance(node, Let)}
-        self.vars: set[Var] = set()
-        self.met: set[Expr] = set()
         self.checked = _with_checks(nodes, module)
-        self._removable: dict[Expr, bool] = {}
+        self._known: dict[Expr, bool] = {}
 
-    @cached_property
-    def uses(self) -> Counter[Expr]:
-        return Counter(part for node in self.nodes for part in children(node))
-
-    def is_kept(self, let: Let) -> bool:
-        return let.var in self.vars or not self.is_removable(let.value)
-
-    def is_removable(self, value: Expr) -> bool:
-        known = self._removable.get(value)
+    def __call__(self, value: Expr) -> bool:
+        """Whether nobody can tell that `value` was not computed."""
+        known = self._known.get(value)
         if known is None:
             effects = self.effects[value]
             known = effects.is_removable and value not in self.checked
             if known and not effects.is_repeatable:
                 known = self._is_computed_here_only(value)
-            self._removable[value] = known
+            self._known[value] = known
         return known
+
+    @cached_property
+    def _uses(self) -> Counter[Expr]:
+        return Counter(part for node in self.nodes for part in children(node))
 
     def _is_computed_here_only(self, value: Expr) -> bool:
         """Whether nothing in `value` stands elsewhere too, where it would be computed later if not here."""
         inside = [node for node in post_order(value) if not isinstance(node, LEAVES)]
         within = Counter(part for node in inside for part in children(node))
-        return self.uses[value] == 1 and all(self.uses[node] == within[node] for node in inside if node is not value)
+        return self._uses[value] == 1 and all(self._uses[node] == within[node] for node in inside if node is not value)
+
+
+class _Needed:
+    """Which variables are needed, from the result backwards."""
+
+    def __init__(self, nodes: Sequence[Expr], is_removable: Removable) -> None:
+        self.is_removable = is_removable
+        self.lets = {node.var: node for node in nodes if isinstance(node, Let)}
+        self.vars: set[Var] = set()
+        self.met: set[Expr] = set()
+
+    def is_kept(self, let: Let) -> bool:
+        return let.var in self.vars or not self.is_removable(let.value)
 
     def mark(self, root: Expr) -> None:
         """All that evaluating `root` needs."""
