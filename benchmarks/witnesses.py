@@ -59,6 +59,24 @@ WITNESSES: Mapping[str, Witness] = MappingProxyType(
             def @main(%n: int32) { @sum_to(%n) }""",
             (np.int32(20000),),
         ),
+        "PromoteRefs": Witness(
+            "a loop that counts and sums in refs",
+            """
+            def @main(%n: int32, %x: float32) {
+              let %i = ref(0);
+              let %sum = ref(0f);
+              let %loop = fn () -> () {
+                if (less(ref_read(%i), %n)) {
+                  ref_write(%sum, add(multiply(ref_read(%sum), 0.5f), %x));
+                  ref_write(%i, add(ref_read(%i), 1));
+                  %loop()
+                } else { () }
+              };
+              let %u = %loop();
+              ref_read(%sum)
+            }""",
+            (np.int32(20000), np.float32(1)),
+        ),
         "RemoveUnusedResults": Witness(
             "a recursion that gives two results, of which one is looked at",
             """

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import relay
+from relay.transform.framework.passes import Sequential
+from relay.transform.pipelines import BEFORE_RULES
 from tests.autodiff.numerical import check_gradient, differences, parsed, runner
 from tests.messages import check_message
 
@@ -68,7 +70,24 @@ def test_refs_of_others_are_refused():
     check_message("gradients", "a ref from outside", caught.value)
 
 
-def test_a_program_without_refs_has_no_store():
-    text = "def @main(%x: float32) { let %r = ref(%x); %r := %r^ * %r^; %r^ }"
-    assert "Store" in str(relay.grad(parsed(text), wrt=0))
-    assert "Store" not in str(relay.grad(parsed("def @main(%x: float32) { %x * %x }"), wrt=0))
+def test_only_refs_that_others_see_are_kept_in_a_store():
+    plain = "def @main(%x: float32) { %x * %x }"
+    local = "def @main(%x: float32) { let %r = ref(%x); %r := %r^ * %r^; %r^ }"
+    chosen = """
+        def @main(%x: float32) {
+          let %r = ref(%x); let %s = ref(%x); let %t = if (%x < 1f) { %r } else { %s }; %t := %r^ * %s^; %r^
+        }"""
+    assert ["Store" in str(relay.grad(parsed(each), wrt=0)) for each in (plain, local, chosen)] == [False, False, True]
+
+
+@pytest.mark.parametrize("shape", ["(4, 3)", "(n, 3)"])
+def test_the_gradient_of_a_program_with_local_refs_has_neither_refs_nor_data(shape):
+    program = f"""
+        def @main(%x: Tensor[{shape}, float32]) {{
+          let %r = ref(%x); %r := %r^ * %x; sum(%r^ * %x)
+        }}"""
+    gradient = relay.grad(parsed(program), wrt=0)
+    optimized = Sequential(BEFORE_RULES)(gradient)
+    assert not optimized.type_definitions and len(optimized.functions) == 1
+    x = np.arange(12, dtype="float32").reshape(4, 3)
+    np.testing.assert_allclose(relay.build(gradient)(x), 3 * x * x, rtol=1e-6)

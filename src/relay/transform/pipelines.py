@@ -17,8 +17,8 @@ from relay.transform.functions.eta_expand import EtaExpand
 from relay.transform.functions.inline_small_functions import InlineSmallFunctions
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.normal_forms import ToANormalForm, ToGraphNormalForm
+from relay.transform.functions.promote_refs import PromoteRefs
 from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
-from relay.transform.functions.remove_unused_results import RemoveUnusedResults
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.fusion import FuseOps
 from relay.transform.gradients.apply_transformations import ApplyTransformations
@@ -33,6 +33,7 @@ from relay.transform.simplify.fast_math import FastMath
 from relay.transform.simplify.fold_constant import FoldConstant
 from relay.transform.simplify.fold_explicit_padding import FoldExplicitPadding
 from relay.transform.simplify.fold_scale_axis import FoldScaleAxis
+from relay.transform.simplify.remove_unused_results import RemoveUnusedResults
 from relay.transform.simplify.simplify_expr import SimplifyExpr
 from relay.transform.simplify.simplify_inference import SimplifyInference
 
@@ -47,6 +48,7 @@ BEFORE_RULES = (
     IntroduceAccumulators,
     LoopInvariantCodeMotion,
     LiftCalledFunctions,
+    PromoteRefs,
     RemoveUnusedResults,
     ToGraphNormalForm,
     DynamicToStatic,

@@ -34,6 +34,7 @@ from relay.transform.functions.inline_small_functions import lone_calls_in_place
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.monomorphize import Monomorphize
 from relay.transform.functions.normal_forms import ToANormalForm
+from relay.transform.functions.promote_refs import PromoteRefs
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.gradients.stores import without_refs
@@ -57,11 +58,11 @@ def _by_levels(module: IRModule) -> IRModule:
 
 _TO_FIRST_ORDER = (
     RemoveUnusedFunctions, _by_levels, SpecializeFunctions, ToANormalForm, LiftCalledFunctions, Monomorphize,
-    Defunctionalization, _lone_calls_in_place,
+    Defunctionalization, _lone_calls_in_place, PromoteRefs,
 )  # fmt: skip
 """Functions handed to known functions are put in there; inner functions that are called, once all have names, become
 global; closures that are left become data. What is called in one place only is differentiated there, where nothing
-needs to be handed from the way forward to the way back."""
+needs to be handed from the way forward to the way back. What a ref of one function holds is a value like others."""
 
 
 def derivative(module: IRModule, transformation: Operator, places: Sequence[int], alone: bool = False) -> IRModule:
