@@ -88,6 +88,7 @@ def test_the_gradient_of_a_program_with_local_refs_has_neither_refs_nor_data(sha
         }}"""
     gradient = relay.grad(parsed(program), wrt=0)
     optimized = Sequential(BEFORE_RULES)(gradient)
-    assert not optimized.type_definitions and len(optimized.functions) == 1
+    assert not optimized.type_definitions
+    assert len(optimized.functions) == 1
     x = np.arange(12, dtype="float32").reshape(4, 3)
     np.testing.assert_allclose(relay.build(gradient)(x), 3 * x * x, rtol=1e-6)
