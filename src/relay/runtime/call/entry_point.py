@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFunction, "tuple[Result, ...]"]
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+_shape = attrgetter("shape")
 
 _MOST_SHAPES = 64
 TIMEOUT, STEP_LIMIT, MEMORY_LIMIT = "timeout", "step_limit", "memory_limit_bytes"
@@ -127,7 +129,12 @@ class EntryPoint:
             if given is not None and len(given) == quick.arity:
                 if self._scalars:
                     given = self._with_scalars(given)
-                sizes = self._sizes or self._known_sizes(given)
+                sizes = self._sizes
+                if sizes is None:
+                    try:
+                        sizes = self._known.get(tuple(map(_shape, given)))
+                    except (AttributeError, TypeError):  # something else than arrays
+                        sizes = None
                 result = None if sizes is None else quick(given, sizes)
                 if result is not None:
                     return result
@@ -155,7 +162,7 @@ class EntryPoint:
         quick, donated = self._quick, self._donated
         sizes = self._sizes or self._sizes_of(values)
         if quick is not None:
-            self._remember(tuple(each.shape for each in arrays), sizes)
+            self._remember(tuple(map(_shape, arrays)), sizes)
             result = quick(arrays, sizes)
             if result is not None:
                 return result
@@ -236,12 +243,6 @@ class EntryPoint:
             if type(given[position]) is not np.ndarray:
                 arrays[position] = as_array(given[position], spec)
         return tuple(arrays)
-
-    def _known_sizes(self, arrays: Sequence[Any]) -> Sizes | None:
-        try:
-            return self._known.get(tuple([each.shape for each in arrays]))
-        except (AttributeError, TypeError):  # something else than arrays
-            return None
 
     def _remember(self, shapes: Shapes, sizes: Sizes) -> None:
         known = self._known if len(self._known) < _MOST_SHAPES else {}
