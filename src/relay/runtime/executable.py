@@ -15,7 +15,7 @@ from relay.base.frozen import mutable
 from relay.base.names.loading import when_called
 from relay.base.shown.printed import bytes_text, count_text
 from relay.runtime.artefact.artefact import Artefact
-from relay.runtime.artefact.elf import ELF_MAGIC
+from relay.runtime.artefact.library_file import ELF_MAGIC
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec
 from relay.runtime.artefact.nesting import shown_entry, shown_result
 from relay.runtime.call.entry_point import EntryPoint, Result
