@@ -96,7 +96,8 @@ class Executable:
         the wrong dtype, rank, extent or memory, and when a run-time check of the program fails. Arrays of inputs that
         were donated (`build`) become results; after a call that fails they hold anything. Ctrl-C and limits (rules
         `timed-out`, `step-limit`, `memory-limit`) leave it as usable as before: a call ends where a loop comes back,
-        between kernels, and for time inside of long ones too.
+        between kernels, and for time inside of long ones too. A `timeout` holds for programs that Python functions
+        run which the call calls, too: the first one that is up ends what runs, and each call whose time it is.
         """
         main = self._entries.get("main") or self["main"]
         return main(*positional, **named)
