@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from onnx import helper
 
 from tests.endurance import slices
 from tests.frontend.onnx_generated.campaign import Disagreement, Generated, check, generated, trial
@@ -34,20 +35,22 @@ def test_a_result_that_is_off_is_a_disagreement() -> None:
 
 
 FOUND = {
-    "constant indices of an axis that the run tells": """
-        (float[n] x) => (y) <int64[3,1] at = {2, -1, 0}, float[3] new = {1, 2, 3}> { y = ScatterND(x, at, new) }""",
-    "places that are not zero, in a tensor of three axes": "(float[4,2,1] x) => (y) { y = NonZero(x) }",
+    "constant indices of an axis that is known at run time": """
+        17 (float[n] x) => (y) <int64[3,1] at = {2, -1, 0}, float[3] new = {1, 2, 3}> { y = ScatterND(x, at, new) }""",
+    "places that are not zero, in a tensor of three axes": "17 (float[4,2,1] x) => (y) { y = NonZero(x) }",
     "another shape of no elements": """
-        (float[7,0,4] x) => (y) <int64[2] shape = {-1, 4}> { e = Exp(x) r = Reshape(e, shape) y = Exp(r) }""",
+        17 (float[7,0,4] x) => (y) <int64[2] shape = {-1, 4}> { e = Exp(x) r = Reshape(e, shape) y = Exp(r) }""",
+    "a bound that an older Clip leaves out, of float16": "8 (float16[3] x) => (y) { y = Clip<min=1.0>(x) }",
 }
 
 
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("name", FOUND)
 def test_what_the_campaign_found(name: str, level: int) -> None:
-    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 17]> found ' + FOUND[name])
-    dims = model.graph.input[0].type.tensor_type.shape.dim
-    shape = [dim.dim_value if dim.HasField("dim_value") else 5 for dim in dims]
-    x: Array = np.random.default_rng(0).integers(0, 3, shape).astype(np.float32)
+    opset, text = FOUND[name].split(maxsplit=1)
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> found {text}')
+    type_ = model.graph.input[0].type.tensor_type
+    shape = [dim.dim_value if dim.HasField("dim_value") else 5 for dim in type_.shape.dim]
+    x: Array = np.random.default_rng(0).integers(0, 3, shape).astype(helper.tensor_dtype_to_np_dtype(type_.elem_type))
     feeds = {"x": x}
     assert check(Generated(model, feeds, run_reference(model, feeds), is_frozen=True), level) == "agrees"
