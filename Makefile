@@ -37,7 +37,7 @@ suite: $(VENV)/.ready-test  ## the tests; with RELAY_TEST_HOST=zen_3 as on that 
 
 test: check suite  ## all that must hold before a change lands
 
-fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 generated programs, 10,000 kernels, the gradients of 10,000 programs, 5,000 Python functions, 5,000 programs of each kind for every pass, all PyTorch models, ONNX's suite, and 200 compilations that are killed, 1,000 programs loaded and 300 compiled, and 100,000 damaged inputs
+fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 generated programs, 10,000 kernels, the gradients of 10,000 programs, 5,000 Python functions, 5,000 programs of each kind for every pass, all PyTorch models, ONNX's suite, and 200 compilations that are killed, 1,000 programs loaded and 300 compiled, 100,000 damaged inputs, and 5,000 random ONNX graphs
 	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime tests/programs tests/frontend/python
 	$(BIN)/python -m tests.programs
 	$(BIN)/python -m tests.targets.cpu.campaign
@@ -52,6 +52,7 @@ fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 g
 	$(BIN)/python -m tests.endurance.kills --state build/campaigns/kills.json
 	$(BIN)/python -m tests.endurance.memory
 	$(BIN)/python -m tests.endurance.mutated --state build/campaigns/mutated.json
+	$(BIN)/python -m tests.frontend.onnx_generated.campaign --state build/campaigns/onnx.json
 
 mutants: $(VENV)/.ready-test  ## which small mistakes in arith, ir, infer and normalize their nearest tests do not find
 	$(BIN)/python -m tests.mutation

@@ -247,6 +247,88 @@ def test_limits_of_one_thread_are_not_those_of_another():
     np.testing.assert_array_equal(results[0], executable(STARTS["loop"], 1_000_000))
 
 
+CALLING = """
+def @main(%f: fn(float32) -> float32, %x: float32, %n: int64) -> float32 {
+  if (less(%n, 1i64)) { %x } else { @main(%f, %f(%x), subtract(%n, 1i64)) }
+}"""
+
+
+def timed_out(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except relay.RelayError as error:
+        return error.rule == "timed-out"
+    return False
+
+
+@pytest.fixture(scope="module")
+def calling() -> Executable:
+    return relay.build(module(CALLING))
+
+
+def test_the_limit_of_a_call_holds_though_one_inside_it_has_a_longer_one(calling):
+    inner = relay.build(module(SCALARS))
+    ended: list[bool] = []
+
+    def function(x: np.ndarray) -> np.ndarray:
+        ended.append(timed_out(lambda: inner(1, FOR_EVER, timeout=1000)))
+        return x
+
+    assert timed_out(lambda: calling(function, 1, FOR_EVER, timeout=0.2))
+    assert all(ended)
+    assert calling(lambda x: x + 1, 1, 3, timeout=1000) == 4
+    assert inner(1, 2) == 2
+
+
+def test_a_shorter_limit_inside_ends_only_what_it_is_of(calling):
+    inner = relay.build(module(SCALARS))
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return x + timed_out(lambda: inner(1, FOR_EVER, timeout=0.05))
+
+    assert calling(function, 1, 3, timeout=1000) == 4
+
+
+def test_time_that_is_up_while_another_call_with_a_limit_runs_stays_up(calling):
+    inner = relay.build(module(SCALARS))
+
+    def function(x: np.ndarray) -> np.ndarray:
+        with time_limit(1000):
+            time.sleep(0.2)
+        assert timed_out(lambda: inner(1, 2))
+        return x
+
+    assert timed_out(lambda: calling(function, 1, FOR_EVER, timeout=0.1))
+    assert inner(1, 2) == 2
+
+
+def test_the_limit_of_a_call_holds_for_what_is_loaded_inside_of_it(calling, tmp_path):
+    """A library has a pool, and so a way to be stopped, of its own."""
+    relay.build(module(LOOP)).export(tmp_path / "loop.so")
+
+    def function(x: np.ndarray) -> np.ndarray:
+        time.sleep(0.2)
+        assert timed_out(lambda: relay.load(tmp_path / "loop.so")(STARTS["loop"], FOR_EVER))
+        return x
+
+    assert timed_out(lambda: calling(function, 1, FOR_EVER, timeout=0.1))
+    assert relay.load(tmp_path / "loop.so")(STARTS["loop"], 2).shape == (4,)
+
+
+def test_steps_of_a_call_inside_another_count_for_both(calling):
+    inner = relay.build(module(SCALARS))
+
+    def function(x: np.ndarray) -> np.ndarray:
+        inner(1, 100)
+        return x
+
+    with pytest.raises(relay.RelayError, match="step-limit"):
+        calling(function, 1, 20, step_limit=1000)
+    with pytest.raises(relay.RelayError, match="step-limit"):
+        calling(lambda x: inner(1, 100, step_limit=50) and x, 1, 20, step_limit=10**6)
+    assert calling(function, 1, 20, step_limit=10**6) == 1
+
+
 def test_limits_of_a_library_in_python(tmp_path: Path):
     relay.build(module(LOOP)).export(tmp_path / "loop.so")
     loaded = relay.load(tmp_path / "loop.so")

@@ -7,6 +7,7 @@ or takes a minute, ends the campaign: the last line names its trial. The suite r
 from __future__ import annotations
 
 import faulthandler
+import re
 import tempfile
 from pathlib import Path
 
@@ -18,7 +19,15 @@ from tests.endurance.formats import formats
 
 LONGEST_SECONDS = 60
 MOST_CHANGES = 4
-UNLIKELY = (b"0", b"-1", b"99999999999999999999", b"1e999", b"nan", b'"', b"(" * 50, b"\xff\xfe", b"\x00", b"?", b"--")
+UNLIKELY = (
+    b"0", b"-1", b"99999999999999999999", b"1e999", b"nan", b'"', b"(" * 50, b"\xff\xfe", b"\x00", b"?", b"--",
+    b"[" * 5000, b'{"":' * 5000,
+)  # fmt: skip
+
+NUMBER = re.compile(rb"\d+")
+NUMBERS = (
+    b"0", b"1", b"2", b"3", b"4", b"7", b"12", b"255", b"65536", b"2147483648", b"4294967296", b"9223372036854775807",
+)  # fmt: skip
 
 
 class Mutated:
@@ -35,7 +44,7 @@ class Mutated:
         """Read one; an error that is none of the user's says what was read."""
         chosen = self._formats[int(random.integers(len(self._formats)))]
         content = chosen.content
-        for _ in range(int(random.integers(1, MOST_CHANGES + 1))):
+        for _ in range(int(random.integers(1, MOST_CHANGES + 1, 2).min())):
             content = changed(content, random)
         self._path.write_bytes(content)
         faulthandler.dump_traceback_later(LONGEST_SECONDS, exit=True)
@@ -52,10 +61,11 @@ class Mutated:
 
 
 def changed(content: bytes, random: np.random.Generator) -> bytes:
-    """One change: of a byte or a bit, of a stretch that is cut out, doubled or moved, of what is not expected."""
+    """One change: of a byte, a bit or a number, of a stretch that is cut out, doubled or moved, of what is not
+    expected."""
     at, length = int(random.integers(len(content) + 1)), int(random.integers(1, 40))
     before, part, after = content[:at], content[at : at + length], content[at + length :]
-    match int(random.integers(7)):
+    match int(random.integers(9)):
         case 0:
             return before + random.bytes(1) + content[at + 1 :]
         case 1:
@@ -70,6 +80,15 @@ def changed(content: bytes, random: np.random.Generator) -> bytes:
         case 5:
             place = int(random.integers(len(after) + 1))
             return before + after[:place] + part + after[place:]
+        case 6:
+            other = int(random.integers(len(content) + 1))
+            return before + content[other : other + 1] + content[at + 1 :]
+        case 7:
+            numbers = list(NUMBER.finditer(content))
+            if not numbers:
+                return content
+            start, end = numbers[int(random.integers(len(numbers)))].span()
+            return content[:start] + NUMBERS[int(random.integers(len(NUMBERS)))] + content[end:]
         case _:
             return before + UNLIKELY[int(random.integers(len(UNLIKELY)))] + content[at:]
 

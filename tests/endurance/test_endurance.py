@@ -30,6 +30,7 @@ def test_programs_that_are_dropped_keep_nothing() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")  # of PyTorch, where it copies its own
 def test_damaged_inputs(tmp_path: Path) -> None:
     mutated = Mutated(tmp_path)
     outcomes = {mutated.trial(slices.trial_random(1, number)) for number in range(100)}

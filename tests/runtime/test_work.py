@@ -58,7 +58,7 @@ def test_a_plan_of_extents_that_only_the_run_tells():
     again = region_from_json(json.loads(json.dumps(region_to_json(region))), {"n": N})
     assert region_to_json(again) == region_to_json(region)
     found = region_arena(again, {N: 10})
-    assert str(found) == "arena of @loop, region 2: 64*m bytes planned, of extents that only the run tells"
+    assert str(found) == "arena of @loop, region 2: 64*m bytes planned, of extents that are only known at run time"
     known = ArenaMap((), 128, "@loop, region 1")
     assert largest_arena([found, ArenaMap((), 64), known]) is known
     assert largest_arena([found]) is None

@@ -253,7 +253,7 @@ def test_a_journal_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path):
     place = tmp_path / "a.jsonl"
     place.write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "lo')
     assert training.read_journal(place) == [{"step": 1, "loss": 2.0}]
-    for text in ("[1]\n", "step\n", json.dumps({"loss": 1}) + "\n"):
+    for text in ("[1]\n", "step\n", json.dumps({"loss": 1}) + "\n", "[" * 100_000 + "\n"):
         place.write_text(text)
         with pytest.raises(relay.RelayError, match="line 1 of") as error:
             training.read_journal(place)

@@ -72,7 +72,7 @@ def _layout(spec: TensorSpec) -> str:
 
 def _image(file: str, spec: TensorSpec) -> NDArray[np.generic]:
     try:
-        from PIL import Image, UnidentifiedImageError
+        from PIL import Image
     except ImportError as error:
         raise RelayError(
             rule="missing-package",
@@ -82,8 +82,9 @@ def _image(file: str, spec: TensorSpec) -> NDArray[np.generic]:
     first = _layout(spec) == "first"
     rows, columns = spec.shape[-2:] if first else spec.shape[-3:-1]
     try:
-        image = Image.open(file).convert("RGB")
-    except (OSError, UnidentifiedImageError) as error:
+        with Path(file).open("rb") as opened:
+            image = Image.open(opened).convert("RGB")
+    except Exception as error:  # whatever the readers of all kinds of images raise for damaged ones
         raise _unreadable(file, error) from error
     if isinstance(rows, int) and isinstance(columns, int):
         image = image.resize((columns, rows))
@@ -97,12 +98,10 @@ def _image(file: str, spec: TensorSpec) -> NDArray[np.generic]:
 def _load(file: str) -> Arrays:
     """The arrays of a file by their names; that of a `.npy` has none."""
     try:
-        loaded = np.load(file, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {"": loaded}
-        with loaded:
-            return {name: loaded[name] for name in loaded.files}
-    except (OSError, ValueError, EOFError) as error:
+        with Path(file).open("rb") as opened:
+            loaded = np.load(opened, allow_pickle=False)
+            return {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
+    except Exception as error:  # whatever NumPy and zipfile raise for damaged files
         raise _unreadable(file, error) from error
 
 

@@ -267,7 +267,11 @@ class KernelTable:
                 case Supported() if called:
                     return target, tuple(refusals)
                 case Supported():
-                    why = "it tells of no failures" if tells_of_body(function) else "only the run tells its extents"
+                    why = (
+                        "it tells of no failures"
+                        if tells_of_body(function)
+                        else "its extents are only known at run time"
+                    )
                     refusals.append(f"{target.device_kind}: {why}")
                 case Refused(reason):
                     refusals.append(f"{target.device_kind}: {reason}")

@@ -113,7 +113,7 @@ class ExprSugar(Printable):
         """
         raise RelayError(
             rule="value-not-known",
-            message="an expression stands where a number is needed: only the run knows its value",
+            message="an expression stands where a number is needed: its value is only known at run time",
             expected="a number, or a constant",
             found=str(self),
             remedy="give the number itself; of what describes shapes, expressions are taken by reshape, broadcast_to, "

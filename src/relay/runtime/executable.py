@@ -15,7 +15,7 @@ from relay.base.frozen import mutable
 from relay.base.names.loading import when_called
 from relay.base.shown.printed import bytes_text, count_text
 from relay.runtime.artefact.artefact import Artefact
-from relay.runtime.artefact.elf import ELF_MAGIC
+from relay.runtime.artefact.library_file import ELF_MAGIC
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec
 from relay.runtime.artefact.nesting import shown_entry, shown_result
 from relay.runtime.call.entry_point import EntryPoint, Result
@@ -96,7 +96,8 @@ class Executable:
         the wrong dtype, rank, extent or memory, and when a run-time check of the program fails. Arrays of inputs that
         were donated (`build`) become results; after a call that fails they hold anything. Ctrl-C and limits (rules
         `timed-out`, `step-limit`, `memory-limit`) leave it as usable as before: a call ends where a loop comes back,
-        between kernels, and for time inside of long ones too.
+        between kernels, and for time inside of long ones too. A `timeout` holds for programs that Python functions
+        run which the call calls, too: the first one that is up ends what runs, and each call whose time it is.
         """
         main = self._entries.get("main") or self["main"]
         return main(*positional, **named)

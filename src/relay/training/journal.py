@@ -56,7 +56,7 @@ def read_journal(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 def _record(line: bytes, where: str) -> dict[str, Any]:
     try:
         found: object = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _no_record(where, str(error)) from error
     if not isinstance(found, dict) or not isinstance(cast("dict[str, Any]", found).get("step"), int):
         raise _no_record(where, "no object with the number of a step")

@@ -66,7 +66,8 @@ def _as_input(node: OnnxNode, name: str) -> Value:
     data = node.attributes[name]
     match data:
         case float():
-            array = np.asarray(data).astype(node.value(0).dtype.numpy)
+            with np.errstate(over="ignore"):  # a bound beyond those of float16 is none
+                array = np.asarray(data).astype(node.value(0).dtype.numpy)
         case int():
             array = np.asarray([data], np.int64)
         case (float(), *_):

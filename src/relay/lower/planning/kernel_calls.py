@@ -77,7 +77,7 @@ def extent_here(extent: IntExpr, symbols: Mapping[Symbol, IntExpr], where: Expr)
     if unknown:
         raise not_native(where, f"needs the extent `{min(unknown)}`, which no value before determines")
     if extent == ANY:
-        raise not_native(where, "needs an extent that only the run knows, inside a value")
+        raise not_native(where, "needs an extent that is only known at run time, inside a value")
     return substitute(extent, symbols)
 
 
@@ -88,7 +88,7 @@ def size_bytes(type_: TensorType) -> IntExpr:
         if extent == ANY:
             raise RelayError(
                 rule="not-native-yet",
-                message=f"a value has the type {type_}, whose extent only the run knows",
+                message=f"a value has the type {type_}, whose extent is only known at run time",
                 remedy='run it with relay.create_executor("interpreter")',
             )
         total = multiply(total, extent)

@@ -241,7 +241,7 @@ class RegionScope(OwningScope):
         if not isinstance(type_, TensorType):
             raise not_native(where, f"gives an operator a value of type {type_}")
         if ANY in type_.shape:
-            raise not_native(where, f"computes with a value of type {type_}, whose extent only the run knows")
+            raise not_native(where, f"computes with a value of type {type_}, whose extent is only known at run time")
         return TensorType(tuple(extent_here(extent, self.symbols, where) for extent in type_.shape), type_.dtype)
 
 

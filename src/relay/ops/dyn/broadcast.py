@@ -85,7 +85,7 @@ def _broadcast_compute(_: Attributes, inputs: tuple[te.Tensor, ...], result: Ten
 
 BROADCAST_TO = define(
     "dyn.broadcast_to",
-    "The tensor repeated to a shape that the run knows.",
+    "The tensor repeated to a shape that is computed at run time.",
     inputs={"data": "[..]", "shape": "[rank], integers"},
     type_rule=_broadcast_rule,
     meaning=_broadcast_meaning,

@@ -61,7 +61,7 @@ def _full_compute(_: Any, inputs: tuple[te.Tensor, ...], result: TensorType) -> 
 
 FULL = define(
     "dyn.full",
-    "A tensor of one number, of a shape that the run knows.",
+    "A tensor of one number, of a shape that is computed at run time.",
     inputs={"fill_value": "a number", "shape": "[rank], integers"},
     attributes=DynInitAttributes,
     type_rule=_full_rule,
@@ -83,7 +83,7 @@ def _constant(name: str, number: int) -> OperatorRecord:
         return TensorType((ANY,) * shape_rank(run, 0), attributes.dtype or DType.FLOAT32)
 
     return define(
-        f"dyn.{name}", f"A tensor of {name}, of a shape that the run knows.",
+        f"dyn.{name}", f"A tensor of {name}, of a shape that is computed at run time.",
         inputs={"shape": "[rank], integers"}, attributes=DynInitAttributes, type_rule=rule,
         meaning=lambda attributes, shape: np.full(
             known_shape(shape), number, (attributes.dtype or DType.FLOAT32).numpy

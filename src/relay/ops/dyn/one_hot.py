@@ -72,7 +72,7 @@ def _compute(attributes: DynOneHotAttributes, inputs: tuple[te.Tensor, ...], res
 
 ONE_HOT = define(
     "dyn.one_hot",
-    "A new axis, as long as the run knows, that is on at the place that an index names, and off elsewhere.",
+    "A new axis that is on at the place that an index names, and off elsewhere; its length is computed at run time.",
     inputs={
         "indices": "[..], integers", "on_value": "a number", "off_value": "a number",
         "depth": "an integer: how long the new axis is",

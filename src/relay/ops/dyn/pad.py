@@ -149,7 +149,7 @@ def _compute(attributes: DynPadAttributes, inputs: tuple[te.Tensor, ...], result
 
 PAD = define(
     "dyn.nn.pad",
-    "The tensor with a number, its edge, its reflection or itself around it, so far as the run knows.",
+    "The tensor with a number, its edge, its reflection or itself around it; how wide is computed at run time.",
     inputs={
         "data": "[..]",
         "pad_width": "[rank, 2], integers: (before, after) of each axis; negative ones cut off",

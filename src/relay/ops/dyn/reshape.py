@@ -100,7 +100,7 @@ def _reshape_compute(_: Attributes, inputs: tuple[te.Tensor, ...], result: Tenso
 
 RESHAPE = define(
     "dyn.reshape",
-    "The same elements in a shape that the run knows.",
+    "The same elements in a shape that is computed at run time.",
     inputs={"data": "[..]", "newshape": "[rank], integers"},
     attributes=DynReshapeAttributes,
     type_rule=_reshape_rule,

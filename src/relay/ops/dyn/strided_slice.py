@@ -136,7 +136,7 @@ def _slice_compute(
 
 STRIDED_SLICE = define(
     "dyn.strided_slice",
-    "Elements at regular distances, between places that the run knows.",
+    "Elements at regular distances, between places that are computed at run time.",
     inputs=_SLICE_INPUTS,
     attributes=DynStridedSliceAttributes,
     type_rule=_slice_rule,

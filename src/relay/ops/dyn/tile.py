@@ -56,7 +56,7 @@ def _compute(_: Attributes, inputs: tuple[te.Tensor, ...], result: TensorType) -
 
 TILE = define(
     "dyn.tile",
-    "The tensor repeated as a whole, as often as the run knows.",
+    "The tensor repeated as a whole; how often is computed at run time.",
     inputs={"data": "[..]", "reps": "[k], integers: how often along each axis, the last ones where they are fewer"},
     type_rule=_rule,
     meaning=_meaning,

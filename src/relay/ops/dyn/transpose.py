@@ -71,7 +71,7 @@ def _compute(_: Attributes, inputs: tuple[te.Tensor, ...], result: TensorType) -
 
 TRANSPOSE = define(
     "dyn.transpose",
-    "The axes in an order that the run knows.",
+    "The axes in an order that is computed at run time.",
     inputs={"data": "[..]", "axes": "[rank], integers: for each axis of the result, the axis of the data that it is"},
     type_rule=_rule,
     meaning=_meaning,

@@ -12,8 +12,10 @@ def reindexed(old: Sequence[IntExpr], new: Sequence[IntExpr], indices: Sequence[
     """The place in shape `old` of the element at `indices` of shape `new`, both row-major.
 
     Runs of axes with equal products are treated apart, so that axes which stay the same keep their plain index, also
-    beside an axis of extent 1.
+    beside an axis of extent 1. Shapes without elements have no places: what is given stands for none.
     """
+    if 0 in (*old, *new):
+        return (0,) * len(old)
     places: list[IntExpr] = []
     for old_run, new_run in _matching_runs(old, new):
         flat: IntExpr = 0

@@ -64,8 +64,8 @@ def of_strided_slice(call: Call, given: Expr) -> Entries:
 
 def _open_places(call: Call) -> RelayError:
     return RelayError(
-        rule="no-gradient", message="a slice at places that only the run knows has no gradient yet", span=call.span,
-        found=str(call.attrs), expected="places that are numbers",
+        rule="no-gradient", message="a slice at places that are only known at run time has no gradient yet",
+        span=call.span, found=str(call.attrs), expected="places that are numbers",
     )  # fmt: skip
 
 

@@ -111,7 +111,8 @@ def _space(data: Expr) -> tuple[int, ...]:
     known = tuple(extent for extent in shape if isinstance(extent, int))
     if len(known) < len(shape):
         raise RelayError(
-            rule="no-gradient", message="images in another size have no gradient where only the run knows their size",
+            rule="no-gradient",
+            message="images in another size have no gradient where their size is only known at run time",
             found=str(tensor_of(data)), expected="rows and columns that are numbers",
         )  # fmt: skip
     return known

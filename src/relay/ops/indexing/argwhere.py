@@ -38,7 +38,7 @@ def _is_set(value: Value) -> Value:
 
 def _count(_: Attributes, inputs: tuple[te.Tensor], __: Type) -> te.Tensor:
     (data,) = inputs
-    axes = [te.reduce_axis(extent, "j") for extent in data.shape]
+    axes = [te.reduce_axis(extent, f"j{axis}") for axis, extent in enumerate(data.shape)]
 
     def total(_: IntExpr) -> Any:
         return te.sum(te.cast(_is_set(data[tuple(axes)]), DType.INT64), axis=axes)

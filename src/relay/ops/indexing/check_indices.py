@@ -26,6 +26,7 @@ from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import PIECEWISE_CONSTANT, FusionKind, IndexFault, OperatorRecord, define
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
+from relay.ops.framework.symbolic_integer import integer
 from relay.runtime.artefact.status import index_error
 from relay.tir.expr import Value
 
@@ -54,7 +55,7 @@ def _rule(run: RelationRun, attributes: CheckIndicesAttributes) -> Type:
 
 
 def _meaning(attributes: CheckIndicesAttributes, indices: Array) -> Array:
-    limits = np.asarray([int(extent) for extent in attributes.extents], np.int64)  # type: ignore[arg-type]
+    limits = np.asarray([int(integer(extent, DType.INT64)) for extent in attributes.extents], np.int64)
     wide = np.atleast_1d(indices).astype(np.int64)
     outside = (wide < -limits) | (wide >= limits)
     if bool(outside.any()):
@@ -71,7 +72,7 @@ def _fault(attributes: CheckIndicesAttributes, inputs: tuple[te.Tensor], _: Type
     outer = shape if len(extents) == 1 else shape[:-1]
 
     def extreme(reduce: Callable[..., Any], entry: Sequence[IntExpr]) -> Value:
-        axes = [te.reduce_axis(extent, "j") for extent in outer]
+        axes = [te.reduce_axis(extent, f"j{axis}") for axis, extent in enumerate(outer)]
         element = te.cast(indices[(*axes, *entry)], DType.INT64)
         return reduce(element, axis=axes) if axes else element
 

@@ -254,7 +254,7 @@ def _dynamic_slice(
     axes = items(axes)
     if axes is not None and axes != tuple(range(len(axes) if isinstance(axes, tuple) else 0)):
         raise RelayError(
-            rule="wrong-attribute", message="a slice between places that the run knows is of the first axes",
+            rule="wrong-attribute", message="a slice between places that are computed at run time is of the first axes",
             found=str(axes), remedy="leave `axes` out, and give 0 and the extent for axes that stay whole",
             span=caller_span(),
         )  # fmt: skip

@@ -80,7 +80,7 @@ def _compute(attributes: DynTopKAttributes, inputs: tuple[te.Tensor, ...], resul
 
 TOPK = define(
     "dyn.topk",
-    "The first elements in order, as many as the run knows, and where they are.",
+    "The first elements in order, and where they are; how many is computed at run time.",
     inputs={"data": "[.., e, ..]", "k": "an integer: how many; below 1 for all"},
     attributes=DynTopKAttributes,
     type_rule=_rule,

@@ -104,7 +104,7 @@ class OpenArena:
 
     def summary(self) -> str:
         """One line."""
-        return f"{_headed(self.region)}{self.planned_bytes} bytes planned, of extents that only the run tells"
+        return f"{_headed(self.region)}{self.planned_bytes} bytes planned, of extents that are only known at run time"
 
     def __str__(self) -> str:
         return self.summary()

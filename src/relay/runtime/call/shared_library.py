@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from relay.base.diagnostics import RelayError
-from relay.runtime.artefact.elf import what_is_missing
+from relay.runtime.artefact.library_file import what_is_wrong
 from relay.runtime.artefact.manifest import Manifest
 from relay.runtime.call.native import NativeCode, exported_symbols
 from relay.runtime.cpython.quick_build import BUILD_SYMBOL
@@ -43,9 +43,9 @@ def library_symbols(manifest: Manifest) -> tuple[str, ...]:
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
     """Open a shared library that `export` wrote. Raises `RelayError` (rule `bad-artefact`) for any other."""
     try:
-        missing = what_is_missing(path)
-        if missing:
-            raise ValueError(f"it lacks {missing}")
+        wrong = what_is_wrong(path)
+        if wrong:
+            raise ValueError(wrong)
         library = _open(path)
         table = _Table.in_dll(library, TABLE_SYMBOL)
     except (OSError, ValueError) as error:
@@ -79,5 +79,5 @@ def _refused(path: Path, found: str) -> RelayError:
         rule="bad-artefact",
         message=f"{path} is not a shared library that relay exported for this machine",
         found=found,
-        remedy="load what `export` or `relay compile` wrote",
+        remedy="load the file that `export` or `relay compile` wrote, as it is",
     )

@@ -26,7 +26,7 @@ SUPPORT_SYMBOLS = (
     "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
     "relay_limit_threads", "relay_set_pinning", "relay_call", "relay_build", "relay_watch", "relay_unwatch",
     "relay_stop_asked", "relay_stop_now", "relay_stop_step", "relay_stop_allows", "relay_stop_begin",
-    "relay_stop_owner", "relay_stop_act_for", *STOP_SYMBOLS, *LIMIT_SYMBOLS,
+    "relay_stop_owner", *STOP_SYMBOLS, *LIMIT_SYMBOLS,
 )  # fmt: skip
 """What the support library exports."""
 

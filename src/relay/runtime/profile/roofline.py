@@ -84,7 +84,7 @@ def kept_roofline(threads: int) -> Roofline | None:
         return None
     try:
         return _from_json(json.loads(files.path(machine_key(threads)).read_bytes()))
-    except (OSError, ArithmeticError, LookupError, TypeError, ValueError):
+    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
         return None
 
 

@@ -12,6 +12,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import mutable
 from relay.runtime.arguments.extents import Extents
 from relay.runtime.artefact.manifest import ValueSpec
+from relay.runtime.memory.stopping import act_for, owner
 from relay.runtime.values.boundary import CallState, SharedRef
 from relay.runtime.values.building import Image, build
 from relay.runtime.values.heap import RESULT_OFFSET_BYTES, read_fields
@@ -48,7 +49,7 @@ class Host:
                 message=f"more than {MOST_NESTED} calls from Python to native code and back are nested",
                 remedy="make the Python function that they go through part of the program",
             )
-        hosted = self._running[heap] = HostedCall(state, heap, drop_result, self._nested, depth)
+        hosted = self._running[heap] = HostedCall(state, heap, drop_result, self._nested, depth, owner())
         state.kept.append(hosted)  # the result may speak of what functions gave
         try:
             yield
@@ -58,20 +59,22 @@ class Host:
 
 @mutable
 class HostedCall:
-    """A running call with functions of the caller's. `images` are the results that they gave, `kept` what was put into
-    refs meanwhile."""
+    """A running call with functions of the caller's, of the thread `owner`. `images` are the results that they gave,
+    `kept` what was put into refs meanwhile."""
 
     state: CallState
     heap: int
     drop_result: Callable[[int], int]
     nested: threading.local
     depth: int
+    owner: int
     images: list[Image] = field(default_factory=list)
     kept: list[Image] = field(default_factory=list)
     most_images: int = 64
 
     def call(self, words: list[int]) -> int:
         """The word of a function's result; 0 when it raised."""
+        act_for(self.owner)
         before, self.nested.depth = getattr(self.nested, "depth", 0), self.depth
         try:
             closure, *arguments = words

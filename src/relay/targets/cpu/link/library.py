@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
+from relay.runtime.artefact.library_file import write_library
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.link.archive import archive
 from relay.targets.cpu.link.elf import ElfObject, write_data_object
@@ -22,6 +23,7 @@ LIBRARY_SUFFIXES = (".so", ".o", ".a")
 LOCKED_WITHIN_SECONDS = 60
 """A folder may be so young without being locked yet."""
 _FOLDER, _LOCK = "relay-link-", "lock"
+_MODE = 0o644
 _C_LIBRARIES = {"gnu": ("libm.so.6", "libc.so.6"), "musl": ("libc.so",)}
 
 
@@ -54,9 +56,14 @@ def link_library(
         else:
             run_linker([*linker, "-r", "-o", str(result), *files])
         image = result.read_bytes()
-        if path.suffix == ".a":
-            image = archive(f"{path.stem}.o", image, ElfObject(image).defined() & set(exports.values()))
-        write_atomically(path, [image], mode=0o755 if path.suffix == ".so" else 0o644)
+        match path.suffix:
+            case ".so":
+                write_library(path, image)
+            case ".a":
+                seen = ElfObject(image).defined() & set(exports.values())
+                write_atomically(path, [archive(f"{path.stem}.o", image, seen)], _MODE)
+            case _:
+                write_atomically(path, [image], _MODE)
 
 
 def _names(

@@ -82,13 +82,12 @@ _Bool relay_stop_allows(uint64_t bytes)
     if (__atomic_load_n(&relay_stop_asked, __ATOMIC_ACQUIRE) < BY_DEADLINE)
         return 1;
     uint64_t thread = relay_stop_owner();
-    for (uint32_t i = 0; i < MOST_LIMITS; i++) {
-        if (__atomic_load_n(&limits[i].thread, __ATOMIC_ACQUIRE) != thread)
-            continue;
-        if (bytes > (uint64_t)limits[i].bytes)
+    for (uint32_t i = 0; i < MOST_LIMITS; i++)
+        if (__atomic_load_n(&limits[i].thread, __ATOMIC_ACQUIRE) == thread && bytes > (uint64_t)limits[i].bytes)
             return 0;
-        limits[i].bytes -= (int64_t)bytes;
-    }
+    for (uint32_t i = 0; i < MOST_LIMITS; i++)
+        if (__atomic_load_n(&limits[i].thread, __ATOMIC_ACQUIRE) == thread)
+            limits[i].bytes -= (int64_t)bytes;
     return 1;
 }
 
@@ -100,7 +99,7 @@ uint64_t relay_stop_limit(int64_t steps, int64_t bytes)
             continue; // 1 is no thread
         limits[i].steps = steps;
         limits[i].bytes = bytes;
-        __atomic_store_n(&limits[i].thread, pthread_self(), __ATOMIC_RELEASE);
+        __atomic_store_n(&limits[i].thread, relay_stop_owner(), __ATOMIC_RELEASE);
         __atomic_fetch_add(&relay_stop_asked, BY_DEADLINE, __ATOMIC_ACQ_REL);
         return i + 1;
     }

@@ -18,7 +18,7 @@ int32_t relay_stop_step(void);
 // Whether a call may have so many bytes more.
 _Bool relay_stop_allows(uint64_t bytes);
 
-// Until `relay_stop_unlimit` is told what this gives, calls of the calling thread end after so many steps with -11, or
+// Until `relay_stop_unlimit` is told what this gives, calls of whom the calling thread works for end after so many steps with -11, or
 // when they ask for more than so many bytes with -12. 0 where there are too many such calls at a time.
 uint64_t relay_stop_limit(int64_t steps, int64_t bytes);
 void relay_stop_unlimit(uint64_t place);

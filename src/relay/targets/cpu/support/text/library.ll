@@ -1553,27 +1553,41 @@ for.body:
   %indvars.iv = phi i64 [ 0, %relay_stop_owner.exit ], [ %indvars.iv.next, %for.inc ]
   %arrayidx = getelementptr inbounds nuw %struct.limit, ptr @limits, i64 %indvars.iv
   %4 = load atomic i64, ptr %arrayidx acquire, align 8
-  %cmp4.not = icmp eq i64 %4, %cond.i
-  br i1 %cmp4.not, label %if.end6, label %for.inc
+  %cmp4 = icmp eq i64 %4, %cond.i
+  br i1 %cmp4, label %land.lhs.true, label %for.inc
 
-if.end6:
-  %bytes9 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
-  %5 = load i64, ptr %bytes9, align 8
-  %cmp10 = icmp ugt i64 %bytes, %5
-  br i1 %cmp10, label %return, label %if.end12
-
-if.end12:
-  %sub = sub nuw nsw i64 %5, %bytes
-  store i64 %sub, ptr %bytes9, align 8
-  br label %for.inc
+land.lhs.true:
+  %bytes7 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
+  %5 = load i64, ptr %bytes7, align 8
+  %cmp8 = icmp ugt i64 %bytes, %5
+  br i1 %cmp8, label %return, label %for.inc
 
 for.inc:
   %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
   %exitcond = icmp eq i64 %indvars.iv.next, 64
-  br i1 %exitcond, label %return, label %for.body
+  br i1 %exitcond, label %for.body15, label %for.body
+
+for.body15:
+  %indvars.iv44 = phi i64 [ %indvars.iv.next45, %for.inc26 ], [ 0, %for.inc ]
+  %arrayidx17 = getelementptr inbounds nuw %struct.limit, ptr @limits, i64 %indvars.iv44
+  %6 = load atomic i64, ptr %arrayidx17 acquire, align 8
+  %cmp20 = icmp eq i64 %6, %cond.i
+  br i1 %cmp20, label %if.then21, label %for.inc26
+
+if.then21:
+  %bytes24 = getelementptr inbounds nuw i8, ptr %arrayidx17, i64 16
+  %7 = load i64, ptr %bytes24, align 8
+  %sub = sub nsw i64 %7, %bytes
+  store i64 %sub, ptr %bytes24, align 8
+  br label %for.inc26
+
+for.inc26:
+  %indvars.iv.next45 = add nuw nsw i64 %indvars.iv44, 1
+  %exitcond47.not = icmp eq i64 %indvars.iv.next45, 64
+  br i1 %exitcond47.not, label %return, label %for.body15
 
 return:
-  %retval.2 = phi i1 [ true, %entry ], [ true, %for.inc ], [ false, %if.end6 ]
+  %retval.2 = phi i1 [ true, %entry ], [ true, %for.inc26 ], [ false, %land.lhs.true ]
   ret i1 %retval.2
 }
 
@@ -1586,7 +1600,27 @@ for.body:
   %arrayidx = getelementptr inbounds nuw %struct.limit, ptr @limits, i64 %i.023
   %0 = cmpxchg ptr %arrayidx, i64 0, i64 1 acq_rel acquire, align 8
   %1 = extractvalue { i64, i1 } %0, 1
-  br i1 %1, label %cleanup9, label %for.inc
+  br i1 %1, label %if.end, label %for.inc
+
+if.end:
+  %steps2 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 8
+  store i64 %steps, ptr %steps2, align 8
+  %bytes4 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
+  store i64 %bytes, ptr %bytes4, align 8
+  %2 = load atomic i32, ptr @has_owner_key acquire, align 4
+  %tobool.not.i = icmp eq i32 %2, 0
+  br i1 %tobool.not.i, label %cond.false.i, label %if.end.i
+
+if.end.i:
+  %3 = load i32, ptr @owner_key, align 4
+  %call.i = tail call ptr @pthread_getspecific(i32 %3) nounwind
+  %4 = ptrtoint ptr %call.i to i64
+  %tobool1.not.i = icmp eq ptr %call.i, null
+  br i1 %tobool1.not.i, label %cond.false.i, label %cleanup9
+
+cond.false.i:
+  %call2.i = tail call i64 @pthread_self() nounwind
+  br label %cleanup9
 
 for.inc:
   %inc = add nuw nsw i64 %i.023, 1
@@ -1594,19 +1628,15 @@ for.inc:
   br i1 %exitcond.not, label %.loopexit, label %for.body
 
 cleanup9:
-  %steps2 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 8
-  store i64 %steps, ptr %steps2, align 8
-  %bytes4 = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
-  store i64 %bytes, ptr %bytes4, align 8
-  %call = tail call i64 @pthread_self() nounwind
-  store atomic i64 %call, ptr %arrayidx release, align 8
-  %2 = atomicrmw add ptr @relay_stop_asked, i32 2 acq_rel, align 4
+  %cond.i = phi i64 [ %call2.i, %cond.false.i ], [ %4, %if.end.i ]
+  store atomic i64 %cond.i, ptr %arrayidx release, align 8
+  %5 = atomicrmw add ptr @relay_stop_asked, i32 2 acq_rel, align 4
   %add = add nuw nsw i64 %i.023, 1
   br label %.loopexit
 
 .loopexit:
-  %3 = phi i64 [ %add, %cleanup9 ], [ 0, %for.inc ]
-  ret i64 %3
+  %6 = phi i64 [ %add, %cleanup9 ], [ 0, %for.inc ]
+  ret i64 %6
 }
 
 define void @relay_stop_unlimit(i64 %place) nounwind {

@@ -1,0 +1,1 @@
+"""Random ONNX graphs: valid by ONNX's own checker, of operators of all families with random attributes."""
