@@ -69,6 +69,8 @@ RANGES = {I: Interval(0, 6), J: Interval(0, 3), K: Interval(-2, 5), F: Interval(
         (minimum(J + 4, I - 3), I - 3),
         (maximum(K, 7), 7),
         ((NN * I + J) % NN, J % NN),
+        ((4 * NN * I + J) // (2 * NN), 2 * I + J // (2 * NN)),
+        (2 * X + -X % 4 * 2 + J, (X + 3) // 4 * 8 + J),
         (minimum(minimum(K, 3), 9), minimum(K, 3)),
     ],
     ids=str,

@@ -302,9 +302,9 @@ def test_symbols_of_attributes_are_found_and_replaced_everywhere() -> None:
     made = _Pads((N, (maximum(M, 2), 3)), {"k": k * 2, "text": "n"})
     assert attribute_symbols(made) == (N, M, k)
     assert attribute_symbols(_Pads(1, "n")) == ()
-    replaced = with_extents(made, {N: 5, M: 7, k: 4}.__getitem__)
+    replaced = with_extents(made, {N: 5, maximum(M, 2): 7, k * 2: 8}.__getitem__)
     assert (replaced.before, replaced.after) == ((5, (7, 3)), {"k": 8, "text": "n"})
-    assert with_extents(made, lambda symbol: symbol) is made
+    assert with_extents(made, lambda extent: extent) is made
 
 
 PARTS = [

@@ -11,7 +11,7 @@ Nodes are immutable and compare structurally (these are small trees); a `Symbol`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import wraps
 from operator import index
 from typing import NoReturn, SupportsIndex, TypeAlias, Union
@@ -151,8 +151,37 @@ class Atom(Node):
         return self
 
 
+class Compound(Node):
+    """What has parts. Its hash is computed once: an expression is looked up more often than it is made."""
+
+    __slots__ = ("_hash",)
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            _keep_hash(self, found := hash((type(self), self._key())))
+            return found
+
+    def _key(self) -> Hashable:
+        """What is equal exactly if two of a class are."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Compound)
+            and type(self) is type(other)
+            and hash(self) == hash(other)
+            and self._key() == other._key()
+        )
+
+
+_keep_hash: Callable[[Compound, int], None] = vars(Compound)["_hash"].__set__
+"""Nodes are frozen but for this."""
+
+
 @frozen(eq=False)
-class Sum(Node):
+class Sum(Compound):
     """`constant + Σ coefficient · term`. At least one term; coefficients are not 0; terms are not sums or ints.
 
     Terms keep the order in which they were written; equality ignores it.
@@ -161,16 +190,8 @@ class Sum(Node):
     constant: int
     terms: tuple[tuple[Node, int], ...]
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Sum)
-            and self.constant == other.constant
-            and len(self.terms) == len(other.terms)
-            and dict(self.terms) == dict(other.terms)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.constant, frozenset(self.terms)))
+    def _key(self) -> Hashable:
+        return self.constant, frozenset(self.terms)
 
     def __str__(self) -> str:
         parts: list[str] = []
@@ -187,16 +208,13 @@ class Sum(Node):
 
 
 @frozen(eq=False)
-class Product(Node):
+class Product(Compound):
     """A product of at least two non-constant factors, none a sum or product; equality ignores their order."""
 
     factors: tuple[Node, ...]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Product) and _counts(self.factors) == _counts(other.factors)
-
-    def __hash__(self) -> int:
-        return hash(("product", frozenset(_counts(self.factors).items())))
+    def _key(self) -> Hashable:
+        return frozenset(_counts(self.factors).items())
 
     def __str__(self) -> str:
         return "*".join(_operand(factor) for factor in self.factors)
@@ -204,12 +222,20 @@ class Product(Node):
     __repr__ = __str__
 
 
-@frozen
-class FloorDiv(Node):
-    """`left // right`, rounded towards minus infinity. `right` is not 0."""
+@frozen(eq=False)
+class Pair(Compound):
+    """What has two parts, in an order."""
 
     left: IntExpr
     right: IntExpr
+
+    def _key(self) -> Hashable:
+        return self.left, self.right
+
+
+@frozen(eq=False)
+class FloorDiv(Pair):
+    """`left // right`, rounded towards minus infinity. `right` is not 0."""
 
     def __str__(self) -> str:
         return f"{_operand(self.left)} // {_operand(self.right)}"
@@ -217,12 +243,9 @@ class FloorDiv(Node):
     __repr__ = __str__
 
 
-@frozen
-class FloorMod(Node):
+@frozen(eq=False)
+class FloorMod(Pair):
     """`left % right`, with the sign of `right`. `right` is not 0."""
-
-    left: IntExpr
-    right: IntExpr
 
     def __str__(self) -> str:
         return f"{_operand(self.left)} % {_operand(self.right)}"
@@ -230,22 +253,16 @@ class FloorMod(Node):
     __repr__ = __str__
 
 
-@frozen
-class Min(Node):
-    left: IntExpr
-    right: IntExpr
-
+@frozen(eq=False)
+class Min(Pair):
     def __str__(self) -> str:
         return f"min({self.left}, {self.right})"
 
     __repr__ = __str__
 
 
-@frozen
-class Max(Node):
-    left: IntExpr
-    right: IntExpr
-
+@frozen(eq=False)
+class Max(Pair):
     def __str__(self) -> str:
         return f"max({self.left}, {self.right})"
 

@@ -71,18 +71,20 @@ def _inner_modulos(expr: IntExpr, divisor: int) -> Iterator[Binding]:
 
 
 def _match_symbolic_multiple(expr: FloorDiv | FloorMod, _: Bounds) -> Iterator[Binding]:
-    """Terms with the divisor, a node, as a factor; a divisor is never 0."""
-    if isinstance(expr.right, (int, Sum)):
+    """Terms with the divisor, a product, as a factor; a divisor is never 0."""
+    none, divisors = linear_parts(expr.right)
+    if none or len(divisors) != 1:
         return
+    ((divisor, scale),) = divisors
     constant, terms = linear_parts(expr.left)
     multiples: list[tuple[IntExpr, int]] = []
     rest: list[tuple[Node, int]] = []
     for term, coefficient in terms:
-        quotient = _without_factor(term, expr.right)
+        quotient = None if coefficient % scale else _without_factor(term, divisor)
         if quotient is None:
             rest.append((term, coefficient))
         else:
-            multiples.append((quotient, coefficient))
+            multiples.append((quotient, coefficient // scale))
     if multiples:
         total: IntExpr = 0
         for quotient, coefficient in multiples:
@@ -166,6 +168,18 @@ def _match_value_and_quotient(expr: Sum, _: Bounds) -> Iterator[Binding]:
                 pass
 
 
+def _match_value_and_padding(expr: Sum, _: Bounds) -> Iterator[Binding]:
+    for term, coefficient in expr.terms:
+        match term:
+            case FloorMod(left, int(divisor)) if divisor > 0:
+                value = multiply(left, -1)
+                rest = _less(expr, multiply(value, coefficient), (term, coefficient))
+                if rest is not None:
+                    yield {X: value, C: divisor, Z: coefficient, REST: rest}
+            case _:
+                pass
+
+
 def _match_pair(expr: Min | Max, _: Bounds) -> Iterator[Binding]:
     yield {X: expr.left, Y: expr.right}
 
@@ -179,5 +193,6 @@ MATCHERS: Mapping[Shape, Callable[..., Iterator[Binding]]] = {
     Shape.QUOTIENT_AND_REST: _match_quotient_and_rest,
     Shape.DIGIT_AND_REST: _match_digit_and_rest,
     Shape.VALUE_AND_QUOTIENT: _match_value_and_quotient,
+    Shape.VALUE_AND_PADDING: _match_value_and_padding,
     Shape.PAIR: _match_pair,
 }

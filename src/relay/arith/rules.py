@@ -28,6 +28,7 @@ class Shape(Enum):
     QUOTIENT_AND_REST = auto()  # terms of a sum: (x // n)*n*z and (x % n)*z
     DIGIT_AND_REST = auto()  # terms of a sum: ((x % (c*d) * w + y) // c)*c*z and ((x*w + y) % c)*z
     VALUE_AND_QUOTIENT = auto()  # terms of a sum: x*z and -(x // c)*c*z
+    VALUE_AND_PADDING = auto()  # terms of a sum: x*z and (-x % c)*z
     PAIR = auto()  # min(x, y) or max(x, y)
 
 
@@ -79,6 +80,12 @@ SUM = (
         (FloorMod(X, C * D) * W + Y) * Z,
     ),
     Rule("value-less-quotient", Shape.VALUE_AND_QUOTIENT, X * Z - FloorDiv(X, C) * C * Z, FloorMod(X, C) * Z),
+    Rule(
+        "value-and-padding",
+        Shape.VALUE_AND_PADDING,
+        X * Z + FloorMod(-X, C) * Z,
+        FloorDiv(X + C - 1, C) * C * Z,
+    ),
 )
 MINIMUM = (
     Rule("min-is-left", Shape.PAIR, Min(X, Y), X, (Comparison(X, "<=", Y),)),

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
 
 from relay.arith.bounds import NON_NEGATIVE, Interval, Ranges, bounds_of
 from relay.arith.expr import (
@@ -19,6 +18,7 @@ from relay.arith.expr import (
     Max,
     Min,
     Node,
+    Pair,
     Product,
     Sum,
     Symbol,
@@ -137,7 +137,7 @@ class Assumptions:
         current: IntExpr = expr
         applied: list[str] = []
         while len(applied) <= _STEP_LIMIT:
-            rebuilt = self._rebuild(current)
+            rebuilt = map_parts(current, self.simplify)
             if rebuilt == current and not isinstance(rebuilt, (int, Symbol, Atom)):
                 found = self._apply_rules(rebuilt)
                 if found is None:
@@ -148,13 +148,6 @@ class Assumptions:
                 return self.simplify(rebuilt)
             current = rebuilt
         raise CompilerBug("arith.simplify", f"rules run in a circle on {expr}: {', '.join(applied[-6:])}")
-
-    def _rebuild(self, expr: IntExpr) -> IntExpr:
-        """`expr` with its parts simplified."""
-        if isinstance(expr, int):
-            return expr
-        rebuild = _REBUILD.get(type(expr))
-        return expr if rebuild is None else rebuild(expr, self.simplify)
 
     def _apply_rules(self, expr: Node) -> tuple[Rule, IntExpr] | None:
         for rule in _RULES_BY_TYPE.get(type(expr), ()):
@@ -207,7 +200,13 @@ def _plain_forms(form: IntExpr, ranges: Ranges) -> tuple[IntExpr, ...]:
     return (form,)
 
 
-# --- rebuilding with simplified parts ---------------------------------------------------------------------------------
+# --- rebuilding with other parts --------------------------------------------------------------------------------------
+
+
+def map_parts(expr: IntExpr, go: Callable[[IntExpr], IntExpr]) -> IntExpr:
+    """`expr` with `go` of each of its direct parts in its place, in normal form."""
+    rebuild = None if isinstance(expr, int) else _REBUILD.get(type(expr))
+    return expr if rebuild is None else rebuild(expr, go)
 
 
 def _rebuild_sum(expr: Sum, go: Callable[[IntExpr], IntExpr]) -> IntExpr:
@@ -225,9 +224,6 @@ def _rebuild_product(expr: Product, go: Callable[[IntExpr], IntExpr]) -> IntExpr
     for factor in expr.factors:
         total = multiply(total, go(factor))
     return total
-
-
-Pair: TypeAlias = FloorDiv | FloorMod | Min | Max
 
 
 def _rebuild_pair(

@@ -25,6 +25,7 @@ from relay.ir.types import TensorType
 from relay.lower.kernels.external import external_key, is_external, is_opaque, signature_symbols
 from relay.lower.kernels.group import GAP, Group, expect_loops, make_group
 from relay.lower.kernels.index_faults import tells_of_body
+from relay.lower.kernels.named_extents import with_named_extents
 from relay.lower.kernels.updates import updated_input
 from relay.lower.kernels.value_extents import open_symbols
 from relay.lower.planning.in_place import in_place_inputs
@@ -227,24 +228,26 @@ class KernelTable:
         """The kernel of a primitive function, in terms of its symbols; equal functions share one."""
         known = self.by_function.get(function)
         if known is None:
-            text = external_key(function) if is_external(function) else astext(function, show_meta_data=True)
+            named, names = (function, {}) if is_opaque(function) else with_named_extents(function)
+            text = external_key(function) if is_external(function) else astext(named, show_meta_data=True)
             kernel = self.by_text.get(text)
             if kernel is None:
-                kernel = self._kernel(function, text)
+                kernel = self._kernel(named, text)
                 self.by_text[text] = kernel
-            known = self.by_function[function] = replace(kernel.info, symbols=kernel_symbols(function))
+            extents = tuple(names.get(symbol, symbol) for symbol in kernel_symbols(named))
+            known = self.by_function[function] = replace(kernel.info, extents=extents)
         return known
 
     def _kernel(self, function: Function, text: str) -> Kernel:
         symbols = kernel_symbols(function)
         if is_external(function):
             target, refusals = self._placed(function)
-            info = KernelInfo(str(function.attrs["name"]), symbols)
+            info = KernelInfo(str(function.attrs["name"]), symbols, symbols)
             return Kernel(info, function, text, target, refusals=refusals)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         stem = str(function.attrs.get("name", "kernel"))[:80]
         if is_device_region(function):
-            return Kernel(KernelInfo(f"{stem}_{digest}", symbols, on_device=True), function, text, self.host)
+            return Kernel(KernelInfo(f"{stem}_{digest}", symbols, symbols, on_device=True), function, text, self.host)
         expect_loops(function)
         tells = tells_of_body(function)
         updated = updated_input(function)
@@ -252,7 +255,7 @@ class KernelTable:
         in_place = in_place if updated is None else (updated,)
         of_scalars = not tells and is_of_scalars(function)
         target, refusals = (self.host, ()) if of_scalars else self._placed(function)
-        info = KernelInfo(f"{stem}_{digest}", symbols, in_place, of_scalars)
+        info = KernelInfo(f"{stem}_{digest}", symbols, symbols, in_place, of_scalars)
         return Kernel(info, function, text, target, self._recorded(function, text), refusals)
 
     def _placed(self, function: Function) -> tuple[KernelTarget, tuple[str, ...]]:

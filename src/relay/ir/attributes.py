@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, Union, cast
 
 import numpy as np
 
-from relay.arith.expr import IntExpr, Node, Symbol, free_symbols, substitute
+from relay.arith.expr import IntExpr, Node, Symbol, free_symbols
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.sugar import ExprSugar
@@ -48,9 +48,9 @@ class NoAttributes(Attributes):
     """Of an operator that has none."""
 
 
-def attribute_symbols(attributes: Attributes) -> tuple[Symbol, ...]:
-    """The dimension symbols in attributes, each once, by field."""
-    found: dict[Symbol, None] = {}
+def attribute_extents(attributes: Attributes) -> tuple[Node, ...]:
+    """The expressions of dimension symbols in attributes, by field."""
+    found: list[Node] = []
     stack: list[object] = [getattr(attributes, field.name) for field in reversed(fields(attributes))]
     while stack:
         value = stack.pop()
@@ -59,24 +59,33 @@ def attribute_symbols(attributes: Attributes) -> tuple[Symbol, ...]:
         elif isinstance(value, Mapping):
             stack.extend(reversed(list(cast("Mapping[str, object]", value).values())))
         elif isinstance(value, Node):
-            found.update(dict.fromkeys(sorted(free_symbols(value), key=lambda symbol: symbol.name)))
+            found.append(value)
     return tuple(found)
 
 
-def with_extents(attributes: Attributes, extent: Callable[[Symbol], IntExpr]) -> Attributes:
-    """The attributes with `extent` of each dimension symbol in its place; the same ones if that changes none."""
-    if all(extent(symbol) is symbol for symbol in attribute_symbols(attributes)):
+def attribute_symbols(attributes: Attributes) -> tuple[Symbol, ...]:
+    """The dimension symbols in attributes, each once, by field."""
+    sorted_by_name = (
+        sorted(free_symbols(value), key=lambda symbol: symbol.name) for value in attribute_extents(attributes)
+    )
+    return tuple(dict.fromkeys(symbol for symbols in sorted_by_name for symbol in symbols))
+
+
+def with_extents(attributes: Attributes, extent: Callable[[Node], IntExpr]) -> Attributes:
+    """The attributes with `extent` of each expression of dimension symbols in its place; the same ones if that changes
+    none."""
+    if all(extent(value) == value for value in attribute_extents(attributes)):
         return attributes
     changes = {field.name: _with_extents(getattr(attributes, field.name), extent) for field in fields(attributes)}
     return replace(attributes, **cast("dict[str, Any]", changes))
 
 
-def _with_extents(value: object, extent: Callable[[Symbol], IntExpr]) -> object:
+def _with_extents(value: object, extent: Callable[[Node], IntExpr]) -> object:
     if isinstance(value, tuple):
         return tuple(_with_extents(item, extent) for item in cast("tuple[object, ...]", value))
     if isinstance(value, Mapping):
         return {key: _with_extents(item, extent) for key, item in cast("Mapping[str, object]", value).items()}
-    return substitute(value, extent) if isinstance(value, Node) else value
+    return extent(value) if isinstance(value, Node) else value
 
 
 def _plain(value: Any) -> Any:

@@ -25,12 +25,14 @@ KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
 
 @frozen
 class KernelInfo:
-    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
-    the positions of the inputs that its results may be written over, each over one. `of_scalars`: it reads, computes
-    and gives nothing but scalars, and is a formula. `on_device`: it is a region of kernels that run on a device."""
+    """How a kernel is called: its symbol, the dimension symbols it takes, what these are in terms of the parameters of
+    the function that it computes (`extents`), and the positions of the inputs that its results may be written over,
+    each over one. `of_scalars`: it reads, computes and gives nothing but scalars, and is a formula. `on_device`: it is
+    a region of kernels that run on a device."""
 
     name: str
     symbols: tuple[Symbol, ...]
+    extents: tuple[IntExpr, ...]
     in_place: tuple[int, ...] = ()
     of_scalars: bool = False
     on_device: bool = False

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
-from relay.arith.expr import IntExpr, Symbol
+from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.base.frozen import mutable
 from relay.lower.kernels.group import with_gap
 from relay.lower.kernels.updates import updated_input
@@ -94,11 +94,12 @@ def _kernels(steps: Sequence[KernelStep], kernel_of: KernelOf) -> list[KernelInf
 def extents_given(kernel: KernelInfo, step: KernelStep, symbols: Mapping[Symbol, IntExpr]) -> tuple[IntExpr, ...]:
     """The extents that a kernel is called with: those of its inputs' shapes, the others as the procedure knows them."""
     known = extents_of(step.function, [each.type for each in step.inputs])
-    given = [known.get(symbol, symbol) for symbol in kernel.symbols]
-    return tuple(
-        extent_here(extent, symbols, step.function) if extent is symbol else extent
-        for extent, symbol in zip(given, kernel.symbols, strict=True)
-    )
+
+    def given(symbol: Symbol) -> IntExpr:
+        extent = known.get(symbol, symbol)
+        return extent_here(extent, symbols, step.function) if extent is symbol else extent
+
+    return tuple(substitute(extent, given) for extent in kernel.extents)
 
 
 @mutable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import reduce
 
-from relay.arith.bounds import Interval
+from relay.arith.bounds import NON_NEGATIVE, Ranges
 from relay.arith.expr import (
     COMPARISON_OPERATORS,
     Comparison,
@@ -19,7 +19,19 @@ from relay.arith.expr import (
     multiply,
 )  # fmt: skip
 from relay.arith.prove import Proof, prove
+from relay.arith.simplify import simplify
 from relay.ir.types import ANY, Dimension
+
+
+def simplest(extent: Dimension) -> Dimension:
+    """The simplest expression of an extent, whose symbols are not negative.
+
+    >>> from relay.arith.expr import Symbol
+    >>> n = Symbol("n")
+    >>> simplest((n + -n % 4) // 4), simplest(n * n // n)
+    ((n + 3) // 4, n)
+    """
+    return simplify(extent, _natural(extent))
 
 
 def decide(condition: Comparison) -> Proof:
@@ -29,8 +41,12 @@ def decide(condition: Comparison) -> Proof:
     if isinstance(condition.left, int) and isinstance(condition.right, int):
         holds = COMPARISON_OPERATORS[condition.op](condition.left, condition.right)
         return Proof.YES if holds else Proof.NO
-    symbols = free_symbols(condition.left) | free_symbols(condition.right)
-    return prove(condition, {symbol: Interval(0, None) for symbol in symbols})
+    return prove(condition, _natural(condition.left, condition.right))
+
+
+def _natural(*extents: Dimension) -> Ranges:
+    """The ranges of the symbols in extents."""
+    return dict.fromkeys((symbol for extent in extents for symbol in free_symbols(extent)), NON_NEGATIVE)
 
 
 def decide_equal(left: Dimension, right: Dimension) -> Proof:

@@ -22,7 +22,7 @@ from relay.arith.expr import minimum as smaller_of
 from relay.arith.prove import Proof
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.ops.framework.dimensions import decide
+from relay.ops.framework.dimensions import decide, simplest
 from relay.te.reducers import highest, lowest
 
 Array: TypeAlias = NDArray[Any]
@@ -135,7 +135,7 @@ def integer(expr: IntExpr, dtype: DType) -> SymbolicInteger:
     waiting: list[IntExpr] = [expr]
     for _ in range(LARGEST_EXPRESSION):
         if not waiting:
-            return SymbolicInteger(expr, dtype)
+            return SymbolicInteger(simplest(expr), dtype)
         part = waiting.pop()
         constant, terms = linear_parts(part)
         numbers = (constant, *(coefficient for _, coefficient in terms))

@@ -58,7 +58,9 @@ def function_at(function: Function, extents: Extents) -> Function:
         return known[symbol]
 
     return retyped(
-        function, lambda type_: type_at(type_, extent), lambda attributes: with_extents(attributes, extent)
+        function,
+        lambda type_: type_at(type_, extent),
+        lambda attributes: with_extents(attributes, lambda value: substitute(value, extent)),
     )  # fmt: skip
 
 

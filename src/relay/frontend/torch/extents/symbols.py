@@ -24,6 +24,7 @@ from relay.frontend.shared.names import SymbolNames
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.torch.package import torch_package
 from relay.ops.framework.build import symbol
+from relay.ops.framework.dimensions import simplest
 
 if TYPE_CHECKING:
     import torch
@@ -182,7 +183,7 @@ class Extents:
             return value
         text = printed(value)
         if text not in self._known:
-            self._known[text] = extent_of(parsed(text), self.named)
+            self._known[text] = simplest(extent_of(parsed(text), self.named))
         return self._known[text]
 
     def named(self, tree: ast.expr) -> IntExpr | None:
