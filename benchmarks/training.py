@@ -2,8 +2,10 @@
 takes to compile.
 
 Everyone starts from the same weights. Before anything is timed, the gradients of the first step are compared with those
-in float64: ours may be twice as far from them as a peer's. Networks of rectified units are far from them all: a unit
-that is near its corner may be on the other side.
+in float64: ours may be twice as far from them as those of the peer that is farthest. A unit near its corner may be on
+the other side when anything before it is rounded in another way: where weights and images of MobileNet-V2 are moved by
+a unit in the last place, its gradients in float64 move by 2e-3 to 9e-3 of their length, and where its units have no
+corners all are within 3e-6.
 PyTorch runs eagerly (images in its better layout, too) and by its own compiler, always with a fused optimiser; JAX runs
 one jitted step with donation. Its threads are set when it starts: it has a row where it may use all processors.
 """
@@ -64,20 +66,18 @@ def _timed(
     calls: dict[str, Callable[[], Any]] = {RELAY: lambda: step()[0]}
     _, *after = step()
     exact = training_pytorch.exact_gradients(name, training)
-    ours = _distance(training.gradients(after), exact)
+    ours, others = _distance(training.gradients(after), exact), list[float]()
     for peer, make in _peers(name, training, threads, options):
         try:
             steps = make()
             for who, theirs in steps.items():
                 theirs()
-                error = _distance(theirs.gradients(), exact)
-                if ours > max(2 * error, SMALL_ERROR):
-                    yield Failure(
-                        name, threads, RELAY, f"its gradients are off by {ours:.1e}, those of {who} {error:.1e}"
-                    )
+                others.append(_distance(theirs.gradients(), exact))
                 calls[who] = theirs
         except Exception as error:
             yield Failure(name, threads, peer, told(error))
+    if others and ours > max(2 * max(others), SMALL_ERROR):
+        yield Failure(name, threads, RELAY, f"its gradients are off by {ours:.1e}, those of peers {max(others):.1e}")
     yield from measure_calls(name, threads, calls, options)
 
 

@@ -99,6 +99,10 @@ SAMPLES: Mapping[str, list[Sample]] = {
     "tile-to-same": [tensor(2, 3)(lambda x: relay.tile(x, (1, 1)))],
     "cast-to-same": [tensor(64)(lambda x: relay.cast(x, x.checked_type.dtype))],
     "concatenate-one": [tensor(2, 3)(lambda x: relay.concatenate([x], 0))],
+    "concatenate-of-views": [
+        tensor(3, 4)(lambda x: relay.concatenate([relay.reshape(x, (6, 2)), relay.reshape(x, (6, 2))], 0)),
+        tensor(6)(lambda x: relay.concatenate([relay.expand_dims(x, 0), relay.reshape(x, (1, 6))], -2)),
+    ],
     "slice-of-all": [
         tensor(2, 3)(lambda x: relay.strided_slice(x, begin=(0, 0), end=(2, 3))),
         tensor(2, 3)(lambda x: relay.strided_slice(x, begin=(-5,), end=(9,), axes=(1,))),

@@ -56,7 +56,15 @@ def sums(length: int, x: Expr) -> Expr:
     return value
 
 
-@pytest.mark.parametrize("build", [chain, skips, branches, layers, shapes, sums])
+def slices(length: int, x: Expr) -> Expr:
+    """A long sum of slices with zeros around: some lie beside each other, others overlap."""
+    value: Expr = relay.zeros((4, length + 4), "float32")
+    for at in range(length):
+        value = relay.add(value, relay.nn.pad(relay.exp(x), ((0, 0), (at, length - at))))
+    return value
+
+
+@pytest.mark.parametrize("build", [chain, skips, branches, layers, shapes, sums, slices])
 def test_o3_is_linear(build) -> None:
     def optimize(length: int) -> IRModule:
         x = relay.var("x", shape=(4, 4))

@@ -17,7 +17,7 @@ from relay.transform.algorithms.combine_parallel_conv2d import CombineParallelCo
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense as CombineParallelDense
 from relay.transform.algorithms.conv2d_to_winograd import Conv2DToWinograd as Conv2DToWinograd
 from relay.transform.algorithms.decompose_conv_transpose import DecomposeConvTranspose as DecomposeConvTranspose
-from relay.transform.algorithms.join_sums_of_products import JoinSumsOfProducts as JoinSumsOfProducts
+from relay.transform.algorithms.join_sums import JoinSums as JoinSums
 from relay.transform.algorithms.legalize import Legalize as Legalize
 from relay.transform.algorithms.pack_dot_products import PackDotProducts as PackDotProducts
 from relay.transform.algorithms.pack_dot_products import PackedDotProducts as PackedDotProducts

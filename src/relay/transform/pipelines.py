@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from relay.ir.module import IRModule
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense
-from relay.transform.algorithms.join_sums_of_products import JoinSumsOfProducts
+from relay.transform.algorithms.join_sums import JoinSums
 from relay.transform.algorithms.recognize_attention import RecognizeAttention
 from relay.transform.batching.auto_batch import AutoBatch
 from relay.transform.framework.context import PassContext
@@ -61,8 +61,8 @@ BEFORE_RULES = (
     FoldExplicitPadding,
     FoldScaleAxis,
     RecognizeAttention,
+    JoinSums,
     SimplifyExpr,
-    JoinSumsOfProducts,
     CombineParallelDense(to_batch=False),
     CanonicalizeCast,
 )

@@ -156,6 +156,11 @@ def sum_of_everything() -> relay.Expr:
     return relay.sum(relay.var("x", shape=(1024, 1024)))
 
 
+def sum_of_rows_of_a_view() -> relay.Expr:
+    x = relay.var("x", shape=(512, 1024))
+    return relay.sum(relay.reshape(x, (32, 16, 1024)), axis=[0, 1])
+
+
 def softmax_over_channels() -> relay.Expr:
     return relay.nn.softmax(relay.var("x", shape=(4, 10, 400)), axis=1)
 
@@ -215,7 +220,7 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
     convolution_of_few_channels, convolution_of_narrow_groups, convolution_of_a_long_row, convolution_with_strides,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,
-    softmax_over_channels, softmax_of_one_long_row, sum_of_everything,
+    softmax_over_channels, softmax_of_one_long_row, sum_of_everything, sum_of_rows_of_a_view,
     instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,
     product_of_two_unknown_matrices, product_of_batches_with_one_matrix,
     concatenate_channels, global_average, shuffled_pixels, pixels_shuffled_by_three,

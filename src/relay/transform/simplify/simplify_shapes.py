@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from ml_dtypes import finfo, iinfo
@@ -16,11 +16,12 @@ from ml_dtypes import finfo, iinfo
 from relay.base.dtypes import DType
 from relay.dataflow import Domain, Match, Rule, is_op, is_tuple, is_tuple_get_item, rule, wildcard
 from relay.dataflow.patterns import AltPattern, Pattern
-from relay.ir.expr import Call, Expr, Tuple, TupleGetItem
+from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
 from relay.ir.types import TensorType
 from relay.ops.creation.create import ones, zeros
 from relay.ops.elementwise.convert import cast
 from relay.ops.framework.rounding import to_dtype
+from relay.ops.manipulation.combine import concatenate
 from relay.ops.manipulation.layout_transform import layout_transform
 from relay.ops.manipulation.shape import reshape
 from relay.ops.manipulation.slice import Slice, StridedSliceAttributes, slices_of
@@ -85,6 +86,27 @@ _RESHAPE_OF_VIEW = is_op("reshape")(_INNER_VIEW)
 def _one_reshape(match: Match) -> Expr | None:
     shape = _static_shape(_RESHAPE_OF_VIEW, match)
     return None if shape is None or 0 in shape else reshape(match.expr(_x), shape)
+
+
+_PARTS = is_tuple()
+_CONCATENATE = is_op("concatenate")(_PARTS)
+
+
+def _view_of_all(match: Match) -> Expr | None:
+    """Views that lie one behind the other are a view of what they are of, lying so, too."""
+    parts, shape = match.expr(_PARTS), _static_shape(_CONCATENATE, match)
+    if not isinstance(parts, Tuple) or not all(map(_is_view, parts.fields)) or shape is None or 0 in shape:
+        return None
+    viewed = [each.args[0] for each in parts.fields if _is_view(each)]
+    shapes = [each.checked_type.shape for each in viewed if isinstance(each.checked_type, TensorType)]
+    is_outermost = _attributes(_CONCATENATE, match).axis % len(shape) == 0
+    if not is_outermost or not all(shapes) or len({each[1:] for each in shapes}) > 1:
+        return None
+    return reshape(concatenate(viewed, axis=0), shape)
+
+
+def _is_view(expr: Expr) -> TypeGuard[Call]:
+    return isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name in _VIEWS
 
 
 # ------------------------------------------------------------------------------------------------------------ axes
@@ -242,6 +264,7 @@ SHAPES: tuple[Rule, ...] = (
     rule("slice-of-all", _SLICE, _x, domain=Domain.ANYTHING, when=_takes_all),
     rule("view-and-back", _VIEW_OF_VIEW, _x, domain=Domain.ANYTHING),
     rule("reshape-of-view", _RESHAPE_OF_VIEW, _one_reshape, domain=Domain.ANYTHING),
+    rule("concatenate-of-views", _CONCATENATE, _view_of_all, domain=Domain.ANYTHING),
     rule("transpose-to-same", _TRANSPOSE, _x, domain=Domain.ANYTHING, when=_keeps_axes),
     rule("transpose-of-transpose", _TRANSPOSE_OF_TRANSPOSE, _one_transpose, domain=Domain.ANYTHING),
     rule("layout-to-same", _LAYOUT, _x, domain=Domain.ANYTHING, when=_same_layout),

@@ -6,7 +6,7 @@ is split in lanes.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
+from relay.arith.expr import IntExpr, Symbol, free_symbols, linear_parts, multiply
 from relay.base.frozen import frozen
 from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
@@ -229,8 +229,9 @@ def _vectors_of_a_row(plan: Plan, acc: str, store: str) -> tuple[int, ...]:
     operation, lanes = plan.compute(acc), plan.vector_lanes
     loops = loops_as_read(plan, store, acc)
     extent = plan.extent(store, loops[-1])
-    loads = loads_of(body_values(operation.body))
-    if not all(isinstance(index, Symbol) for load in loads for index in scalar_indices(load)):
+    kept = frozenset(operation.axes)
+    indices = [index for load in loads_of(body_values(operation.body)) for index in scalar_indices(load)]
+    if not all(isinstance(index, Symbol) or kept.isdisjoint(free_symbols(index)) for index in indices):
         return ()
     transposes = plan.steps.loops(store)[-1] != loops[-1]
     if transposes or not isinstance(extent, int) or extent % lanes:
