@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relay.arith.bounds import Interval, bounds_of
+from relay.arith.bounds import NON_NEGATIVE, Interval, bounds_of
 from relay.arith.expr import (
     COMPARISON_OPERATORS,
     Comparison,
@@ -19,6 +20,7 @@ from relay.arith.expr import (
     maximum,
     minimum,
 )
+from relay.arith.inequality import is_non_negative
 from relay.arith.prove import Proof, prove, prove_equal
 from relay.arith.rules import RULES, C, D, N, Rule
 from relay.arith.simplify import Assumptions, simplify
@@ -234,3 +236,19 @@ def test_bounds_of_products_and_symbolic_divisors(a: int, da: int, b: int, db: i
 
 def test_a_symbol_of_one_value_is_that_number_in_sums_too() -> None:
     assert Assumptions({I: Interval(3, 3)}).simplify(I + J) == J + 3
+
+
+def test_equal_assumptions_share_what_they_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[IntExpr] = []
+
+    def counted(expr: IntExpr, *known: Any) -> bool:
+        asked.append(expr)
+        return is_non_negative(expr, *known)
+
+    monkeypatch.setattr("relay.arith.simplify.is_non_negative", counted)
+    a, b = Symbol("a"), Symbol("b")
+    for _ in range(2):
+        known = Assumptions({a: NON_NEGATIVE}, [Comparison(a, "<", b)])
+        assert (known.is_non_negative(b - a - 1), known.is_non_negative(a - b)) == (True, False)
+    assert asked == [b - a - 1, a - b]
+    assert not Assumptions({a: NON_NEGATIVE}).is_non_negative(b - a - 1)

@@ -17,7 +17,6 @@ from relay.arith.expr import (
     IntExpr,
     Max,
     Min,
-    Node,
     add,
     linear_parts,
     linear_sum,
@@ -59,28 +58,34 @@ def is_non_negative(expr: IntExpr, ranges: Ranges, facts: Sequence[IntExpr] = ()
 
 
 class _Search:
-    """One search for a proof, with the steps that it may still take."""
+    """One search for a proof, with the steps that it may still take. It comes to the same expressions by several ways,
+    and again when it looks for longer proofs, so it keeps what it would need for each."""
 
-    __slots__ = ("_facts", "_ranges", "_steps")
+    __slots__ = ("_facts", "_options", "_ranges", "_steps")
 
     def __init__(self, ranges: Ranges, facts: Sequence[IntExpr]) -> None:
         self._ranges = ranges
         self._facts = facts
         self._steps = _STEPS
+        self._options: dict[IntExpr, tuple[tuple[IntExpr, ...], ...]] = {}
 
     def succeeds(self, expr: IntExpr, depth: int) -> bool:
-        low, high = bounds_of(expr, self._ranges)
-        if low is not None and low >= 0:
-            return True
+        options = self._options.get(expr)
+        if options is None:
+            low, high = bounds_of(expr, self._ranges)
+            if low is not None and low >= 0:
+                return True
+            if high is not None and high < 0:
+                options = self._options[expr] = ()
         self._steps -= 1
-        hopeless = high is not None and high < 0
-        if hopeless or depth == 0 or self._steps <= 0 or isinstance(expr, int):
+        if depth == 0 or self._steps <= 0:
             return False
-        options = _sufficient(expr, self._facts)
+        if options is None:
+            options = self._options[expr] = tuple(_sufficient(expr, self._facts))
         return any(all(self.succeeds(case, depth - 1) for case in cases) for cases in options)
 
 
-def _sufficient(expr: Node, facts: Sequence[IntExpr]) -> Iterator[tuple[IntExpr, ...]]:
+def _sufficient(expr: IntExpr, facts: Sequence[IntExpr]) -> Iterator[tuple[IntExpr, ...]]:
     """Tuples of expressions; all of a tuple `>= 0` implies `expr >= 0`."""
     constant, terms = linear_parts(expr)
     for position, (term, coefficient) in enumerate(terms):

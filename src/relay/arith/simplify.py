@@ -1,12 +1,14 @@
 """Simplification of symbolic integers under ranges: the driver of the rules in `rules.py`.
 
 `Assumptions` is what is known at a place of a program: ranges of symbols and facts. It answers `bounds`, `simplify` and
-`prove`, and remembers simplified expressions, so one object should serve a whole scope.
+`prove`, and remembers what it found. One pass after the other comes to the same places, so equal assumptions share what
+they remember.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import lru_cache
 
 from relay.arith.bounds import NON_NEGATIVE, Interval, Ranges, bounds_of
 from relay.arith.expr import (
@@ -57,6 +59,22 @@ def simplify(expr: IntExpr, ranges: Ranges, facts: Sequence[Comparison] = ()) ->
     return Assumptions(ranges, facts).simplify(expr)
 
 
+class _Memory:
+    """What was found under assumptions: simplest expressions, and what is not negative."""
+
+    __slots__ = ("non_negative", "simplest")
+
+    def __init__(self) -> None:
+        self.simplest: dict[IntExpr, IntExpr] = {}
+        self.non_negative: dict[IntExpr, bool] = {}
+
+
+@lru_cache(maxsize=1024)
+def _memory_of(ranges: Set[tuple[Symbol, Interval]], forms: tuple[IntExpr, ...]) -> _Memory:  # noqa: ARG001
+    """What equal assumptions share."""
+    return _Memory()
+
+
 class Assumptions:
     """What is known of symbols: intervals, and comparisons that hold. Immutable but for its memory of answers."""
 
@@ -66,7 +84,7 @@ class Assumptions:
         self.ranges: dict[Symbol, Interval] = dict(ranges)
         forms = (plain for fact in facts for form in non_negative_forms(fact) for plain in _plain_forms(form, ranges))
         self._forms: tuple[IntExpr, ...] = tuple(forms)
-        self._memory: dict[IntExpr, IntExpr] = {}
+        self._memory: _Memory | None = None
 
     def assuming(self, *facts: Comparison) -> Assumptions:
         """These assumptions and more facts. A fact about one symbol and constants narrows its range too."""
@@ -108,7 +126,16 @@ class Assumptions:
 
     def is_non_negative(self, expr: IntExpr) -> bool:
         """Whether `expr >= 0` is certain; False means not proven."""
-        return is_non_negative(expr, self.ranges, self._forms)
+        known = self._found.non_negative.get(expr)
+        if known is None:
+            known = self._found.non_negative[expr] = is_non_negative(expr, self.ranges, self._forms)
+        return known
+
+    @property
+    def _found(self) -> _Memory:
+        if self._memory is None:
+            self._memory = _memory_of(frozenset(self.ranges.items()), self._forms)
+        return self._memory
 
     def certain(self, comparison: Comparison) -> bool:
         """Whether `comparison` is certain, without simplifying its sides first; False means not proven."""
@@ -121,9 +148,9 @@ class Assumptions:
             return self._known_constant(expr)
         if isinstance(expr, Atom):
             return expr
-        known = self._memory.get(expr)
+        known = self._found.simplest.get(expr)
         if known is None:
-            known = self._memory[expr] = self._to_fixed_point(expr)
+            known = self._found.simplest[expr] = self._to_fixed_point(expr)
         return known
 
     def _known_constant(self, expr: int | Symbol) -> IntExpr:

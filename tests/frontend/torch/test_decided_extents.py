@@ -182,3 +182,15 @@ class Branches(nn.Module):
 def test_extents_decided_inside_of_a_branch_are_refused_by_name():
     with pytest.raises(RelayError, match="whose data decide extents, in a function of another operator"):
         from_pytorch(Branches(), (NUMBERS,))
+
+
+def test_parts_are_put_between_places_of_an_open_axis():
+    def put(x: Tensor) -> Any:
+        half = x.shape[0] // 2
+        return (
+            torch.slice_scatter(x, -x[1:], 0, 1), torch.slice_scatter(x, -x[-2:], 0, -2), torch.slice_scatter(x, -x, 0),
+            torch.slice_scatter(x, -x[:half], 0, 0, half), torch.slice_scatter(x, -x[half:], 0, half),
+            torch.slice_scatter(x, -x[1:-1], 0, 1, -1),
+        )  # fmt: skip
+
+    agrees(put, (torch.randn(5, 3),), (torch.randn(8, 3),), dynamic=({0: Dim.AUTO},))

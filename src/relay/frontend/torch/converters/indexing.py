@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, maximum, minimum
 from relay.base.dtypes import DType
 from relay.frontend.shared.node import Result
 from relay.frontend.shared.places.indices import gathered, places_of, taken
@@ -12,6 +12,7 @@ from relay.frontend.shared.places.slicing import FAR, slice_axes
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr, const
+from relay.ops.framework.dimensions import simplest
 from relay.ops.indexing.argwhere import argwhere
 from relay.ops.indexing.index import gather_nd, take
 from relay.ops.manipulation.combine import concatenate
@@ -85,11 +86,18 @@ def _replaced(node: TorchNode, part: Expr, start: IntExpr, end: IntExpr, axis: i
 
 def _slice_scatter(node: TorchNode) -> Result:
     axis = node.axis("dim", default=0)
-    extent, start, end = node.value(0).shape[axis], node.extent("start", 0), node.extent("end", FAR)
-    if node.int("step", 1) != 1 or not all(isinstance(each, int) for each in (extent, start, end)):
-        node.unsupported("with a step, or between symbolic places")
-    first, last, _ = slice(start, end).indices(extent)  # pyright: ignore[reportArgumentType]
-    return _replaced(node, node.operand(1), first, last, axis)
+    extent = node.value(0).shape[axis]
+    start, end = (_place(node.extent(name, default), extent) for name, default in (("start", 0), ("end", FAR)))
+    if node.int("step", 1) != 1:
+        node.unsupported("with a step")
+    return _replaced(node, node.operand(1), start, end, axis)
+
+
+def _place(place: IntExpr, extent: IntExpr) -> IntExpr:
+    """A place of an axis, counted from either end, moved into the axis. A symbolic one is counted from the start."""
+    if isinstance(place, int) and (place < 0 or place >= FAR):
+        return simplest(maximum(extent + place, 0)) if place < 0 else extent
+    return simplest(minimum(place, extent))
 
 
 def _select_scatter(node: TorchNode) -> Result:
