@@ -28,6 +28,7 @@ if typing.TYPE_CHECKING:
         dyn,
         dynamo,
         expr,
+        expr_functor,
         frontend,
         image,
         ir,
@@ -121,9 +122,9 @@ if typing.TYPE_CHECKING:
     from relay.ty import Any
 
 _MODULES = (
-    "adt", "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "dynamo", "expr", "frontend", "image", "ir",
-    "loops", "nn", "op", "operators", "prelude", "random", "report", "runtime", "te", "testing", "tir", "training",
-    "transform", "ty", "vision",
+    "adt", "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "dynamo", "expr", "expr_functor", "frontend",
+    "image", "ir", "loops", "nn", "op", "operators", "prelude", "random", "report", "runtime", "te", "testing", "tir",
+    "training", "transform", "ty", "vision",
 )  # fmt: skip
 
 _HOMES = {

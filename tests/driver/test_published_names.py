@@ -147,6 +147,7 @@ def test_the_prelude_is_taken_in_by_a_module() -> None:
 
 def test_faces_under_their_published_names() -> None:
     assert relay.expr.Call is relay.Call
+    assert relay.expr_functor.ExprVisitor is relay.ExprVisitor
     assert relay.ty.TensorType((relay.Any(), 3)).dtype == "float32"
     assert relay.adt.Match is relay.Match
     assert relay.TypeData is relay.adt.TypeData

@@ -149,8 +149,9 @@ def test_an_instrument_may_leave_a_pass_out():
     ("config-key", lambda: PassContext(config={"relay.FuseOps.max_dept": 3})),
     ("config-value", lambda: PassContext(config={"relay.FuseOps.max_depth": "3"})),
     ("opt-level", lambda: PassContext(opt_level=5)),
+    ("no-options", lambda: FoldConstant(largest=3)),
 ])  # fmt: skip
-def test_what_a_context_refuses(name, action):
+def test_what_a_context_or_a_pass_refuses(name, action):
     with pytest.raises(RelayError) as caught:
         action()
     check_message("transform", name, caught.value)

@@ -52,7 +52,14 @@ class Pass:
     def __call__(self) -> Pass: ...
     @overload
     def __call__(self, module: IRModule) -> IRModule: ...
-    def __call__(self, module: IRModule | None = None) -> IRModule | Pass:
+    def __call__(self, module: IRModule | None = None, **options: object) -> IRModule | Pass:
+        if options:
+            raise RelayError(
+                rule="no-options",
+                message=f"the pass {self.name} has no options",
+                found=", ".join(options),
+                remedy="`with PassContext(opt_level=…, config=…)` says how passes run",
+            )
         return self if module is None else run(self, module, PassContext.current())
 
     def __repr__(self) -> str:
