@@ -1,8 +1,9 @@
 """Matrix products: a register tile of rows × columns accumulates over k, and the epilogue stores it.
 
-Loops: batch · column panels · row tiles · k · (rows × columns, unrolled into registers). A column panel of the packed
-weight stays in the cache while the row tiles pass over it. A formula in front of the product is computed for the rows
-of a tile, anew in each panel.
+Loops: batch · blocks of panels · row tiles · panels of columns · k · (rows × columns, unrolled into registers). The
+panels of a block stay in the second-level cache while row tiles pass over them; what the epilogue of a tile reads and
+writes lies beside that of the tile before. A formula in front of the product is computed for the rows of a tile, anew
+in each block.
 """
 
 from __future__ import annotations
@@ -36,14 +37,15 @@ class Product:
 
 @frozen
 class Tiles:
-    """The register tile, how many panels of weights are read side by side, and whether the second matrix is packed, or
-    the rows of the first, which is transposed."""
+    """The register tile, how many panels of weights are read side by side, whether the second matrix is packed, or the
+    rows of the first, which is transposed, and how many panels of columns are in a block."""
 
     width: int
     rows: int
     panels: int
     packs: bool
     packs_rows: bool = False
+    block: int = 1
 
 
 def is_product(plan: Plan) -> bool:
@@ -87,7 +89,11 @@ def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
         packs_rows = pick("packs_rows", pays, (False, True), why) if why else False
         pays, why = _pays_to_pack(plan, matrix, count)
         packs = not packs_rows and pick("packs", pays, (False, True), why)
-    return Tiles(width, rows, panels, packs, packs_rows)
+    block, blocks = 1, _blocks(plan, found, width, rows, packs)
+    if blocks and exceeds(count, rows) and not packs_rows:
+        reason = "panels that half of the second-level cache holds, beside a tile"
+        block = pick("block", blocks[0], (*blocks, 1), reason)
+    return Tiles(width, rows, panels, packs, packs_rows, block)
 
 
 def variants(plan: Plan) -> tuple[Variant, ...]:
@@ -105,14 +111,16 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
     s, acc, store = plan.steps, found.acc, found.store
     *batch_and_rows, columns = found.loops
     batch, rows = batch_and_rows[:-1], batch_and_rows[-1:]
-    column_outer, column = plan.tile(store, columns, tiles.width * tiles.panels)
+    column_outer, column = plan.tile(store, columns, tiles.width * tiles.panels * tiles.block)
+    panel, column = plan.tile(store, column, tiles.width * tiles.panels)
     row_outer: tuple[str, ...] = ()
     for loop in rows:
         row_outer, row = plan.tile(store, loop, tiles.rows)
         rows = [row]
-    outer = (*batch, *row_outer, *column_outer) if tiles.packs_rows else (*batch, *column_outer, *row_outer)
+    inner = (*row_outer, *column_outer) if tiles.packs_rows else (*column_outer, *row_outer, *panel)
+    outer = (*batch, *inner)
     if tiles.packs and _is_for_all_batches(plan, acc):
-        outer = (*column_outer, *batch, *row_outer)
+        outer = (*column_outer, *batch, *row_outer, *panel)
     s.reorder(store, *outer, *rows, column)
     work, rate = plan.iterations(acc), plan.core.tiled_products
     if tiles.rows == 1:
@@ -123,11 +131,12 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
     if innermost is not None:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)
+    place = next((tile for tile in row_outer if tile in s.loops(store)), innermost)
     for stage in found.front:
-        _compute_rows(plan, stage, store, innermost, tiles.rows)
-    for panel in column_outer:
-        if tiles.packs and row_outer and panel in s.loops(store):
-            _pack(plan, acc, store, panel, _second_matrix(plan, acc))
+        _compute_rows(plan, stage, store, place, tiles.rows)
+    for block in column_outer:
+        if tiles.packs and row_outer and block in s.loops(store):
+            _pack(plan, acc, store, block, _second_matrix(plan, acc))
     for tile in row_outer:
         if tiles.packs_rows and tile in s.loops(store):
             _pack(plan, acc, store, tile, _transposed_matrix(plan, acc))
@@ -149,6 +158,25 @@ def _panels_at_a_time(plan: Plan, columns: IntExpr, width: int) -> int:
     panels = -(-columns // width) if isinstance(columns, int) else 1
     parts = max(2, plan.target.num_threads)
     return next((count for count in plan.core.streams if panels % (count * parts) == 0), 1)
+
+
+def _blocks(plan: Plan, found: Product, width: int, rows: int, packs: bool) -> list[int]:
+    """How many panels may be in a block, the most first: as many as half of the second-level cache holds beside the
+    rows of a tile, in blocks that are equally large and shared out. A block that is copied has the rows of its panels
+    side by side: none where panels then share lines of the cache."""
+    operation, columns = plan.compute(found.acc), found.extents[-1]
+    depth = product(tuple(axis.extent for axis in operation.reduce_axes))
+    item_bytes = max(load.buffer.dtype.item_bytes for load in loads_of(body_values(operation.body)))
+    if not isinstance(depth, int) or not isinstance(columns, int) or columns % width:
+        return []
+    if packs and width * item_bytes % plan.core.line_bytes:
+        return []
+    panels, batches = columns // width, product(found.extents[:-2])
+    most = (plan.core.l2_bytes // 2 // max(1, depth * item_bytes) - rows) // width
+    return [
+        count for count in range(min(most, panels // 2), 1, -1)
+        if panels % count == 0 and plan.shares_out(batches * (panels // count))
+    ]  # fmt: skip
 
 
 def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: int) -> None:
