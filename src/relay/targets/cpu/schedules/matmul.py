@@ -90,7 +90,7 @@ def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
         pays, why = _pays_to_pack(plan, matrix, count)
         packs = not packs_rows and pick("packs", pays, (False, True), why)
     block, blocks = 1, _blocks(plan, found, width, rows, packs)
-    if blocks and exceeds(count, rows) and not packs_rows:
+    if blocks and rows > 1 and not packs_rows:
         reason = "panels that half of the second-level cache holds, beside a tile"
         block = pick("block", blocks[0], (*blocks, 1), reason)
     return Tiles(width, rows, panels, packs, packs_rows, block)
@@ -162,8 +162,9 @@ def _panels_at_a_time(plan: Plan, columns: IntExpr, width: int) -> int:
 
 def _blocks(plan: Plan, found: Product, width: int, rows: int, packs: bool) -> list[int]:
     """How many panels may be in a block, the most first: as many as half of the second-level cache holds beside the
-    rows of a tile, in blocks that are equally large and shared out. A block that is copied has the rows of its panels
-    side by side: none where panels then share lines of the cache."""
+    rows of a tile, in blocks that are equally large and shared out. None where the other half may hold all rows: each
+    panel goes over them then. A block that is copied has the rows of its panels side by side: none where panels then
+    share lines of the cache."""
     operation, columns = plan.compute(found.acc), found.extents[-1]
     depth = product(tuple(axis.extent for axis in operation.reduce_axes))
     item_bytes = max(load.buffer.dtype.item_bytes for load in loads_of(body_values(operation.body)))
@@ -171,8 +172,10 @@ def _blocks(plan: Plan, found: Product, width: int, rows: int, packs: bool) -> l
         return []
     if packs and width * item_bytes % plan.core.line_bytes:
         return []
-    panels, batches = columns // width, product(found.extents[:-2])
-    most = (plan.core.l2_bytes // 2 // max(1, depth * item_bytes) - rows) // width
+    half = plan.core.l2_bytes // 2 // max(1, depth * item_bytes)
+    if len(found.extents) < 2 or not exceeds(found.extents[-2], max(half, rows)):
+        return []
+    panels, batches, most = columns // width, product(found.extents[:-2]), (half - rows) // width
     return [
         count for count in range(min(most, panels // 2), 1, -1)
         if panels % count == 0 and plan.shares_out(batches * (panels // count))
