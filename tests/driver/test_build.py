@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -330,6 +332,21 @@ def test_each_thread_limits_its_own_calls(executable):
         other.start()
         other.join()
     assert [*seen, pool_threads()] == [1, everywhere, everywhere]
+
+
+def test_the_first_program_of_a_process_does_not_limit_the_others():
+    code = """
+import os
+import numpy as np, relay
+from relay.runtime.memory.objects import pool_threads
+x = relay.var("x", shape=(4,))
+f = relay.Function([x], relay.exp(x))
+relay.build(f, "llvm -num-threads=1")(np.ones(4, "float32"))
+alone = pool_threads()
+relay.build(f, "llvm")(np.ones(4, "float32"))
+assert alone == pool_threads() == len(os.sched_getaffinity(0)), (alone, pool_threads())
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 class Enough(Exception):

@@ -71,8 +71,8 @@ def test_extents_keep_their_value(expr: object) -> None:
 
 
 def test_another_format_says_so() -> None:
-    text = sample().to_json().replace('"format":5', '"format":99')
-    with pytest.raises(RelayError, match=r"error\[artefact-version\].*\n  expected: format 5\n  found:    format 99"):
+    text = sample().to_json().replace('"format":6', '"format":99')
+    with pytest.raises(RelayError, match=r"error\[artefact-version\].*\n  expected: format 6\n  found:    format 99"):
         Manifest.from_json(text)
 
 

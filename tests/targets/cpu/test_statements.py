@@ -315,6 +315,13 @@ def test_a_parallel_loop_inside_another_is_serial(native):
     assert text.count("call void @relay_parallel_for") == 1
 
 
+def test_parallel_loops_say_how_many_threads_the_target_has(native):
+    i, out = Symbol("i"), Buffer("out", (8,), F32)
+    func = PrimFunc("f", (out,), 1, (), For(i, 8, Store(out, (i,), imm(1, F32)), LoopKind.PARALLEL))
+    for threads in (0, 2, 3):
+        assert f"ptr null, i64 0, i32 {threads})" in emit_kernel(func, native.with_threads(threads)).text
+
+
 def test_a_call_with_little_work_is_not_shared_out(native):
     """Where an extent is a symbol the call decides; where values found inside say how much, it is shared out."""
     n, i, j = Symbol("n"), Symbol("i"), Symbol("j")
@@ -326,12 +333,12 @@ def test_a_call_with_little_work_is_not_shared_out(native):
 
     call = "call void @relay_parallel_for"
     (decided,) = (line for line in text(64).splitlines() if call in line)
-    assert ", i64 1, i64 0, ptr null, i64 0)" not in decided  # the grain is chosen between 1 and all
+    assert ", i64 1, i64 0, ptr null, i64 0, i32" not in decided  # the grain is chosen between 1 and all
     found = text(
         ValueIndex(Load(ends, (0,))), lambda body: Allocate(ends, Sequence((Store(ends, (0,), imm(9, I32)), body)))
     )
     (shared,) = (line for line in found.splitlines() if call in line)
-    assert ", i64 1, i64 0, ptr null, i64 0)" in shared
+    assert ", i64 1, i64 0, ptr null, i64 0, i32" in shared
 
 
 def test_one_thread_means_no_pool(native):

@@ -22,7 +22,7 @@ from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_text
 
 REGIONS = """
-declare void @relay_parallel_for(ptr, ptr, i64, i64, i64, ptr, i64)
+declare void @relay_parallel_for(ptr, ptr, i64, i64, i64, ptr, i64, i32)
 define void @body(ptr %context, i64 %begin, i64 %end, ptr %scratch) {
 entry:
   br label %next
@@ -42,7 +42,7 @@ entry:
 next:
   %i = phi i64 [ 0, %entry ], [ %j, %next ]
   %way = and i64 %i, 1
-  call void @relay_parallel_for(ptr @body, ptr %context, i64 %count, i64 %grain, i64 %way, ptr null, i64 0)
+  call void @relay_parallel_for(ptr @body, ptr %context, i64 %count, i64 %grain, i64 %way, ptr null, i64 0, i32 0)
   %j = add i64 %i, 1
   %more = icmp slt i64 %j, %times
   br i1 %more, label %next, label %done
@@ -50,11 +50,11 @@ done:
   ret void
 }
 define void @nested_body(ptr %context, i64 %begin, i64 %end, ptr %scratch) {
-  call void @relay_parallel_for(ptr @body, ptr %context, i64 8, i64 1, i64 0, ptr null, i64 0)
+  call void @relay_parallel_for(ptr @body, ptr %context, i64 8, i64 1, i64 0, ptr null, i64 0, i32 0)
   ret void
 }
 define void @nested(ptr %context) {
-  call void @relay_parallel_for(ptr @nested_body, ptr %context, i64 2, i64 1, i64 0, ptr null, i64 0)
+  call void @relay_parallel_for(ptr @nested_body, ptr %context, i64 2, i64 1, i64 0, ptr null, i64 0, i32 0)
   ret void
 }
 """
@@ -131,6 +131,25 @@ def test_a_forked_child_has_a_pool_of_its_own(regions):
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     pytest.fail("the forked child hangs")
+
+
+def test_a_loop_says_how_many_threads_may_run_it(support):
+    """Programs of targets with different numbers of threads share the pool of the process."""
+    body_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 2, ctypes.c_void_p)
+    ran: set[int] = set()
+    function = ctypes.CFUNCTYPE(
+        None, body_type, ctypes.c_void_p, *[ctypes.c_int64] * 3, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
+    )(support["relay_parallel_for"])
+
+    def body(*_: int) -> None:
+        ran.add(threading.get_ident())
+        time.sleep(0.001)
+
+    for most, threads in ((1, {threading.get_ident()}), (2, None), (1, {threading.get_ident()})):
+        ran.clear()
+        for _ in range(20):
+            function(body_type(body), None, 64, 1, 0, None, 0, most)
+        assert len(ran) <= most if threads is None else ran == threads
 
 
 def test_never_more_threads_than_processors(support):

@@ -37,7 +37,7 @@ from relay.runtime.artefact.work import (
     work_to_json,
 )
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 _MAX_DEPTH = 64
 
 

@@ -269,7 +269,7 @@ define i32 @"{symbol}"(ptr %a, ptr %b, ptr %c, ptr %d) {{
 def _loop_text(recorder: Recorder, address: int) -> str:
     """A parallel loop whose parts, where the recorder wants them, are recorded on the threads that run them."""
     head = f"inttoptr (i64 {recorder.address} to ptr)"
-    shared = "i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch.bytes"
+    shared = "i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch.bytes, i32 %most"
     return f"""{_prelude(recorder)}
 define internal void @relay.part(ptr %loop, i64 %begin, i64 %end, ptr %scratch) nounwind {{
   %function = load ptr, ptr %loop

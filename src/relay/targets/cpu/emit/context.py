@@ -31,7 +31,7 @@ class Machine:
     dots: Mapping[int, str]
     float_dots: Mapping[int, str]
     contract: bool
-    threaded: bool
+    threads: int
 
     @classmethod
     def of(cls, target: CpuTarget, contract: bool) -> Machine:
@@ -46,7 +46,7 @@ class Machine:
             dots=dot_instructions(target),
             float_dots=float_dot_instructions(target),
             contract=contract and fused,
-            threaded=target.num_threads != 1,
+            threads=target.num_threads,
         )
 
 

@@ -31,7 +31,6 @@ def support_text(target: CpuTarget, pinning: bool = False, serial: bool = False)
 def _target_text(target: CpuTarget, machine: str, pinning: bool) -> str:
     """What `target.h` declares."""
     return f"""
-@relay_target_threads = internal global i32 {target.num_threads}
 @relay_target_pinning = internal global i32 {int(pinning)}
 @relay_target_spins_before_sleep = internal constant i32 {SPINS_BEFORE_SLEEP}
 @relay_target_futex_number = internal constant i64 {_FUTEX_CALL_NUMBER[machine]}

@@ -1,6 +1,6 @@
 """Parallel loops: the body becomes a function of a range of iterations, which the thread pool calls.
 
-    for i in parallel(n): body   →   relay_parallel_for(@kernel.part0, context, n, grain, turn, scratch, bytes)
+    for i in parallel(n): body   →   relay_parallel_for(@kernel.part0, context, n, grain, turn, scratch, bytes, threads)
 
 `context` is a struct on the caller's stack with the addresses and numbers that the body uses. `scratch` is what the
 caller works in, of so many bytes; other threads work in as much of their own. A loop inside is serial.
@@ -134,12 +134,13 @@ def _call(e: Emitter, loop: For, turn: Symbol | None, part: str, struct: str, he
         f.effect(f"store {captured.kind} {captured.outside}, ptr {field}")
     count = emit_index(e, loop.extent)
     grain = _grain(e, loop, count)
-    e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64, i64, ptr, i64)")
+    e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64, i64, ptr, i64, i32)")
     backwards = emit_index(e, 0 if turn is None else turn)
     size = scratch_bytes(loop.body)
     scratch = "null" if size == 0 else free_scratch(e)
     loops = f"ptr @{part}, ptr {context}, i64 {count}, i64 {grain}, i64 {backwards}"
-    f.effect(f"call void @relay_parallel_for({loops}, ptr {scratch}, i64 {emit_index(e, size)})")
+    room = f"ptr {scratch}, i64 {emit_index(e, size)}"
+    f.effect(f"call void @relay_parallel_for({loops}, {room}, i32 {e.machine.threads})")
     f.forget_all_loads()
 
 

@@ -49,7 +49,7 @@ def emit_statement(e: Emitter, statement: Stmt) -> None:
 
 def _for(e: Emitter, loop: For) -> None:
     turn = _turn(e) if ALTERNATE in dict(loop.annotations) else None
-    if loop.kind is LoopKind.PARALLEL and e.machine.threaded and not e.in_parallel:
+    if loop.kind is LoopKind.PARALLEL and e.machine.threads != 1 and not e.in_parallel:
         emit_parallel(e, loop, turn, emit_loop_body)
     elif loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL):
         emit_serial(e, loop, turn, "0", emit_index(e, loop.extent), loop.extent)

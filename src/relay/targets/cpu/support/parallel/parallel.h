@@ -11,9 +11,9 @@ typedef void loop_body(void *context, int64_t begin, int64_t end, void *scratch)
 
 // Run `body` for parts of `count` iterations, of at least `grain`. With `backwards` not 0 each thread takes the parts
 // of its share from the last to the first. The caller works in `scratch`, of `scratch_bytes`; each other thread has as
-// much of its own.
+// much of its own. At most `most` threads take part; 0: as many as there are.
 void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards, void *scratch,
-                        uint64_t scratch_bytes);
+                        uint64_t scratch_bytes, int32_t most);
 
 // How many threads a parallel loop uses, the caller's included.
 int32_t relay_num_threads(void);

@@ -29,6 +29,9 @@ enum { CHUNKS_IN_A_SHARE = 4, TURNS_BEFORE_YIELD = 2000, CALLER = 0 };
 
 static const uint32_t gate_open = (uint32_t)1 << 31;
 
+// At most so many threads, as `relay_set_num_threads` was told; 0: as many as processors.
+static int32_t asked_threads;
+
 // What each thread allows loops that it starts, kept under a key that is made when it is first needed.
 static int32_t limit_once;
 static uint32_t limit_key;
@@ -75,16 +78,17 @@ static _Bool limits_exist(void)
     return __atomic_load_n(&has_limit_key, __ATOMIC_ACQUIRE) != 0;
 }
 
+// The smaller of a number of threads and a limit, which is none if it is 0.
+static int32_t limited(int32_t threads, int32_t limit)
+{
+    return limit > 0 ? min32(limit, threads) : threads;
+}
+
 // How many threads a loop uses that the calling thread starts.
 static int32_t threads_of(struct pool *pool)
 {
-    int32_t threads = processors_of(pool), wanted = __atomic_load_n(&relay_target_threads, __ATOMIC_RELAXED);
-    if (wanted > 0)
-        threads = min32(wanted, threads);
-    if (!limits_exist())
-        return threads;
-    int32_t limit = (int32_t)(intptr_t)pthread_getspecific(limit_key);
-    return limit > 0 ? min32(limit, threads) : threads;
+    int32_t threads = limited(processors_of(pool), __atomic_load_n(&asked_threads, __ATOMIC_RELAXED));
+    return limits_exist() ? limited(threads, (int32_t)(intptr_t)pthread_getspecific(limit_key)) : threads;
 }
 
 static void make_limit_key(void)
@@ -108,7 +112,7 @@ int32_t relay_num_threads(void)
 
 void relay_set_num_threads(int32_t count)
 {
-    __atomic_store_n(&relay_target_threads, count, __ATOMIC_RELAXED);
+    __atomic_store_n(&asked_threads, count, __ATOMIC_RELAXED);
     struct pool *pool = __atomic_load_n(&pool_pages, __ATOMIC_ACQUIRE);
     if (pool != NULL)
         __atomic_store_n(&pool->processors, 0, __ATOMIC_RELAXED);
@@ -307,10 +311,10 @@ static int32_t equip(struct pool *pool, int32_t workers, uint64_t scratch_bytes)
 }
 
 // The pool, its lock held, with as many workers as loops of this thread use; NULL when there are none to be had.
-static struct pool *take_pool(int32_t *workers, uint64_t scratch_bytes)
+static struct pool *take_pool(int32_t *workers, uint64_t scratch_bytes, int32_t most)
 {
     struct pool *pool = find_pool();
-    int32_t wanted = pool == NULL ? 0 : threads_of(pool) - 1;
+    int32_t wanted = pool == NULL ? 0 : limited(threads_of(pool), most) - 1;
     if (wanted <= 0 || !take_lock(pool))
         return NULL;
     *workers = equip(pool, hire(pool, wanted), scratch_bytes);
@@ -321,12 +325,12 @@ static struct pool *take_pool(int32_t *workers, uint64_t scratch_bytes)
 }
 
 void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards, void *scratch,
-                        uint64_t scratch_bytes)
+                        uint64_t scratch_bytes, int32_t most)
 {
     int32_t workers = 0;
     if (count <= 0)
         return;
-    struct pool *pool = count > grain ? take_pool(&workers, scratch_bytes) : NULL;
+    struct pool *pool = count > grain ? take_pool(&workers, scratch_bytes, most) : NULL;
     if (pool == NULL) {
         body(context, 0, count, scratch);
         return;

@@ -23,9 +23,9 @@ void relay_set_pinning(int32_t on)
 }
 
 void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards, void *scratch,
-                        uint64_t scratch_bytes)
+                        uint64_t scratch_bytes, int32_t most)
 {
-    (void)grain, (void)backwards, (void)scratch_bytes;
+    (void)grain, (void)backwards, (void)scratch_bytes, (void)most;
     if (count > 0)
         body(context, 0, count, scratch);
 }

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-extern int32_t relay_target_threads;                   // at most so many, 0: as many as processors
 extern int32_t relay_target_pinning;                   // 1: each worker stays on one processor
 extern const uint32_t relay_target_spins_before_sleep; // how often a worker looks for work before it sleeps
 extern const int64_t relay_target_futex_number;        // of the system call

@@ -13,6 +13,7 @@
 @ranges = internal global [1024 x %struct.range] zeroinitializer, align 16
 @limit_once = internal global i32 0, align 4
 @limit_key = internal global i32 0, align 4
+@asked_threads = internal global i32 0, align 4
 @pool_pages = internal global ptr null, align 8
 @has_owner_key = internal global i32 0, align 4
 @owner_key = internal global i32 0, align 4
@@ -914,34 +915,32 @@ if.then.i.i:
 
 processors_of.exit.i:
   %count.0.i.i = phi i32 [ %call.i.i, %if.then.i.i ], [ %2, %cond.false ]
-  %3 = load atomic i32, ptr @relay_target_threads monotonic, align 4
-  %cmp.i = icmp sgt i32 %3, 0
-  %cond.i.i = tail call i32 @llvm.smin.i32(i32 %3, i32 %count.0.i.i)
-  %threads.0.i = select i1 %cmp.i, i32 %cond.i.i, i32 %count.0.i.i
+  %3 = load atomic i32, ptr @asked_threads monotonic, align 4
+  %cmp.i6.i = icmp sgt i32 %3, 0
+  %cond.i.i.i = tail call i32 @llvm.smin.i32(i32 %3, i32 %count.0.i.i)
+  %cond.i.i = select i1 %cmp.i6.i, i32 %cond.i.i.i, i32 %count.0.i.i
   %4 = load atomic i32, ptr @has_limit_key acquire, align 4
-  %cmp.i15.not.i = icmp eq i32 %4, 0
-  br i1 %cmp.i15.not.i, label %cond.end, label %if.end4.i
-
-if.end4.i:
-  %5 = load i32, ptr @limit_key, align 4
-  %call5.i = tail call ptr @pthread_getspecific(i32 %5) nounwind
-  %6 = ptrtoint ptr %call5.i to i64
-  %conv.i = trunc i64 %6 to i32
-  %cmp6.i = icmp sgt i32 %conv.i, 0
-  br i1 %cmp6.i, label %cond.true.i3, label %cond.end
+  %cmp.i7.not.i = icmp eq i32 %4, 0
+  br i1 %cmp.i7.not.i, label %cond.end, label %cond.true.i3
 
 cond.true.i3:
-  %cond.i16.i = tail call i32 @llvm.smin.i32(i32 %conv.i, i32 %threads.0.i)
+  %5 = load i32, ptr @limit_key, align 4
+  %call3.i = tail call ptr @pthread_getspecific(i32 %5) nounwind
+  %6 = ptrtoint ptr %call3.i to i64
+  %conv.i = trunc i64 %6 to i32
+  %cmp.i8.i = icmp sgt i32 %conv.i, 0
+  %cond.i.i9.i = tail call i32 @llvm.smin.i32(i32 %conv.i, i32 %cond.i.i)
+  %cond.i10.i = select i1 %cmp.i8.i, i32 %cond.i.i9.i, i32 %cond.i.i
   br label %cond.end
 
 cond.end:
-  %cond = phi i32 [ 1, %find_pool.exit ], [ %threads.0.i, %processors_of.exit.i ], [ %cond.i16.i, %cond.true.i3 ], [ %threads.0.i, %if.end4.i ]
+  %cond = phi i32 [ 1, %find_pool.exit ], [ %cond.i10.i, %cond.true.i3 ], [ %cond.i.i, %processors_of.exit.i ]
   ret i32 %cond
 }
 
 define void @relay_set_num_threads(i32 %count) nounwind {
 entry:
-  store atomic i32 %count, ptr @relay_target_threads monotonic, align 4
+  store atomic i32 %count, ptr @asked_threads monotonic, align 4
   %0 = load atomic i64, ptr @pool_pages acquire, align 8
   %cmp.not = icmp eq i64 %0, 0
   br i1 %cmp.not, label %if.end, label %if.then
@@ -962,7 +961,7 @@ entry:
   ret void
 }
 
-define void @relay_parallel_for(ptr %body, ptr %context, i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch_bytes) nounwind {
+define void @relay_parallel_for(ptr %body, ptr %context, i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch_bytes, i32 %most) nounwind {
 entry:
   %cmp = icmp slt i64 %count, 1
   br i1 %cmp, label %cleanup9, label %if.end
@@ -1002,31 +1001,32 @@ if.then.i.i.i:
 
 processors_of.exit.i.i:
   %count.0.i.i.i = phi i32 [ %call.i.i.i, %if.then.i.i.i ], [ %2, %cond.false.i ]
-  %3 = load atomic i32, ptr @relay_target_threads monotonic, align 4
-  %cmp.i.i = icmp sgt i32 %3, 0
-  %cond.i.i.i = tail call i32 @llvm.smin.i32(i32 %3, i32 %count.0.i.i.i)
-  %threads.0.i.i = select i1 %cmp.i.i, i32 %cond.i.i.i, i32 %count.0.i.i.i
+  %3 = load atomic i32, ptr @asked_threads monotonic, align 4
+  %cmp.i6.i.i = icmp sgt i32 %3, 0
+  %cond.i.i.i.i = tail call i32 @llvm.smin.i32(i32 %3, i32 %count.0.i.i.i)
+  %cond.i.i.i = select i1 %cmp.i6.i.i, i32 %cond.i.i.i.i, i32 %count.0.i.i.i
   %4 = load atomic i32, ptr @has_limit_key acquire, align 4
-  %cmp.i15.not.i.i = icmp eq i32 %4, 0
-  br i1 %cmp.i15.not.i.i, label %cond.end.i, label %if.end4.i.i
+  %cmp.i7.not.i.i = icmp eq i32 %4, 0
+  br i1 %cmp.i7.not.i.i, label %cond.end.i, label %cond.true.i19.i
 
-if.end4.i.i:
+cond.true.i19.i:
   %5 = load i32, ptr @limit_key, align 4
-  %call5.i.i = tail call ptr @pthread_getspecific(i32 %5) nounwind
-  %6 = ptrtoint ptr %call5.i.i to i64
+  %call3.i.i = tail call ptr @pthread_getspecific(i32 %5) nounwind
+  %6 = ptrtoint ptr %call3.i.i to i64
   %conv.i.i = trunc i64 %6 to i32
-  %cmp6.i.i = icmp sgt i32 %conv.i.i, 0
-  br i1 %cmp6.i.i, label %cond.true.i18.i, label %cond.end.i
-
-cond.true.i18.i:
-  %cond.i16.i.i = tail call i32 @llvm.smin.i32(i32 %conv.i.i, i32 %threads.0.i.i)
+  %cmp.i8.i.i = icmp sgt i32 %conv.i.i, 0
+  %cond.i.i9.i.i = tail call i32 @llvm.smin.i32(i32 %conv.i.i, i32 %cond.i.i.i)
+  %cond.i10.i.i = select i1 %cmp.i8.i.i, i32 %cond.i.i9.i.i, i32 %cond.i.i.i
   br label %cond.end.i
 
 cond.end.i:
-  %retval.0.i.i = phi i32 [ %threads.0.i.i, %processors_of.exit.i.i ], [ %cond.i16.i.i, %cond.true.i18.i ], [ %threads.0.i.i, %if.end4.i.i ]
-  %sub.i = add nsw i32 %retval.0.i.i, -1
-  %cmp2.i = icmp slt i32 %retval.0.i.i, 2
-  br i1 %cmp2.i, label %if.then3, label %lor.lhs.false.i
+  %cond.i20.i = phi i32 [ %cond.i10.i.i, %cond.true.i19.i ], [ %cond.i.i.i, %processors_of.exit.i.i ]
+  %cmp.i.i = icmp sgt i32 %most, 0
+  %cond.i.i21.i = tail call i32 @llvm.smin.i32(i32 %most, i32 %cond.i20.i)
+  %cond.i22.i = select i1 %cmp.i.i, i32 %cond.i.i21.i, i32 %cond.i20.i
+  %sub.i = add nsw i32 %cond.i22.i, -1
+  %cmp3.i = icmp slt i32 %cond.i22.i, 2
+  br i1 %cmp3.i, label %if.then3, label %lor.lhs.false.i
 
 lor.lhs.false.i:
   %7 = cmpxchg ptr %cond.i.i, i32 0, i32 1 acquire monotonic, align 8
@@ -1036,8 +1036,8 @@ lor.lhs.false.i:
 if.end.i:
   %workers.i.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 4
   %9 = load i32, ptr %workers.i.i, align 4
-  %cmp.i19.i = icmp slt i32 %9, %sub.i
-  br i1 %cmp.i19.i, label %if.then.i.i, label %hire.exit.i
+  %cmp.i23.i = icmp slt i32 %9, %sub.i
+  br i1 %cmp.i23.i, label %if.then.i.i, label %hire.exit.i
 
 if.then.i.i:
   tail call fastcc void @start_workers(ptr nonnull %cond.i.i, i32 range(i32 1, -2147483648) %sub.i)
@@ -1046,13 +1046,13 @@ if.then.i.i:
 
 hire.exit.i:
   %10 = phi i32 [ %.pre.i.i, %if.then.i.i ], [ %9, %if.end.i ]
-  %cond.i.i20.i = tail call i32 @llvm.smin.i32(i32 %10, i32 range(i32 1, -2147483648) %sub.i)
-  %cmp5.i.i = icmp sgt i32 %cond.i.i20.i, 0
-  br i1 %cmp5.i.i, label %land.rhs.lr.ph.i.i, label %if.end8.i
+  %cond.i.i24.i = tail call i32 @llvm.smin.i32(i32 %10, i32 range(i32 1, -2147483648) %sub.i)
+  %cmp5.i.i = icmp sgt i32 %cond.i.i24.i, 0
+  br i1 %cmp5.i.i, label %land.rhs.lr.ph.i.i, label %if.end9.i
 
 land.rhs.lr.ph.i.i:
   %shares.i.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 256
-  %wide.trip.count.i.i = zext nneg i32 %cond.i.i20.i to i64
+  %wide.trip.count.i.i = zext nneg i32 %cond.i.i24.i to i64
   br label %land.rhs.i.i
 
 land.rhs.i.i:
@@ -1124,11 +1124,11 @@ keep.exit.i.i.i.i:
   br label %relay_free.exit.i.i.i
 
 relay_free.exit.i.i.i:
-  %call.i.i21.i = tail call ptr @relay_alloc(i64 %scratch_bytes)
-  store ptr %call.i.i21.i, ptr %scratch.i.i.i, align 8
-  %cmp3.i.i.i = icmp eq ptr %call.i.i21.i, null
-  %cond.i.i22.i = select i1 %cmp3.i.i.i, i64 0, i64 %scratch_bytes
-  store i64 %cond.i.i22.i, ptr %scratch_bytes.i.i.i, align 8
+  %call.i.i25.i = tail call ptr @relay_alloc(i64 %scratch_bytes)
+  store ptr %call.i.i25.i, ptr %scratch.i.i.i, align 8
+  %cmp3.i.i.i = icmp eq ptr %call.i.i25.i, null
+  %cond.i.i26.i = select i1 %cmp3.i.i.i, i64 0, i64 %scratch_bytes
+  store i64 %cond.i.i26.i, ptr %scratch_bytes.i.i.i, align 8
   br i1 %cmp3.i.i.i, label %while.end.loopexit.split.loop.exit.i.i, label %while.cond.backedge.i.i
 
 while.cond.backedge.i.i:
@@ -1140,11 +1140,11 @@ while.end.loopexit.split.loop.exit.i.i:
   br label %equip.exit.i
 
 equip.exit.i:
-  %ready.0.lcssa.i.i = phi i32 [ %23, %while.end.loopexit.split.loop.exit.i.i ], [ %cond.i.i20.i, %while.cond.backedge.i.i ]
-  %cmp6.not.i = icmp eq i32 %ready.0.lcssa.i.i, 0
-  br i1 %cmp6.not.i, label %if.end8.i, label %if.end4
+  %ready.0.lcssa.i.i = phi i32 [ %23, %while.end.loopexit.split.loop.exit.i.i ], [ %cond.i.i24.i, %while.cond.backedge.i.i ]
+  %cmp7.not.i = icmp eq i32 %ready.0.lcssa.i.i, 0
+  br i1 %cmp7.not.i, label %if.end9.i, label %if.end4
 
-if.end8.i:
+if.end9.i:
   store atomic i32 0, ptr %cond.i.i release, align 8
   br label %if.then3
 
@@ -1308,17 +1308,17 @@ run_chunks.exit:
   br i1 %cmp.not6.i, label %close_region.exit, label %for.body.i49
 
 for.body.i49:
-  %turns.07.i = phi i32 [ %inc.i50, %for.inc.i ], [ 0, %run_chunks.exit ]
+  %turns.07.i = phi i32 [ %inc.i51, %for.inc.i ], [ 0, %run_chunks.exit ]
   tail call void @relay_target_pause() nounwind
-  %cmp3.i = icmp ugt i32 %turns.07.i, 2000
-  br i1 %cmp3.i, label %if.then.i, label %for.inc.i
+  %cmp3.i50 = icmp ugt i32 %turns.07.i, 2000
+  br i1 %cmp3.i50, label %if.then.i, label %for.inc.i
 
 if.then.i:
-  %call.i51 = tail call i32 @sched_yield() nounwind
+  %call.i52 = tail call i32 @sched_yield() nounwind
   br label %for.inc.i
 
 for.inc.i:
-  %inc.i50 = add i32 %turns.07.i, 1
+  %inc.i51 = add i32 %turns.07.i, 1
   %42 = load atomic i32, ptr %gate.i acquire, align 8
   %cmp.not.i = icmp eq i32 %42, 0
   br i1 %cmp.not.i, label %close_region.exit, label %for.body.i49

@@ -812,7 +812,7 @@ entry:
   ret void
 }
 
-define void @relay_parallel_for(ptr readonly captures(none) %body, ptr %context, i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch_bytes) nounwind {
+define void @relay_parallel_for(ptr readonly captures(none) %body, ptr %context, i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch_bytes, i32 %most) nounwind {
 entry:
   %cmp = icmp sgt i64 %count, 0
   br i1 %cmp, label %if.then, label %if.end
