@@ -35,10 +35,11 @@ REFUSED = (
     "is a value: which functions it may be depends on its caller",
     "which no value before determines",
     "the extent is unknown here",
+    "has the extents of the function around it",
 )
 """What errors say of the causes for which a program may be refused: functions that are values, of extents that have a
-name; second derivatives of recursion on extents that only the run knows; data of extents that have a name, which a
-function gives, so that its caller does not know them."""
+name, which their callers or the functions around them tell; second derivatives of recursion on extents that are only
+known at run time; data of extents that have a name, which a function gives, so that its caller does not know them."""
 
 Arrays = Sequence[Any]
 
