@@ -69,7 +69,6 @@ from relay.transform.functions.normal_forms import UnCPS as UnCPS
 from relay.transform.functions.partial_evaluate import PartialEvaluate as PartialEvaluate
 from relay.transform.functions.partial_evaluate import PartialEvaluationLimits as PartialEvaluationLimits
 from relay.transform.functions.partial_evaluate import partially_evaluated as partially_evaluated
-from relay.transform.functions.promote_refs import PromoteRefs as PromoteRefs
 from relay.transform.functions.propagate_constant_arguments import (
     PropagateConstantArguments as PropagateConstantArguments,
 )
@@ -102,6 +101,7 @@ from relay.transform.simplify.fold_constant import FoldConstant as FoldConstant
 from relay.transform.simplify.fold_explicit_padding import FoldExplicitPadding as FoldExplicitPadding
 from relay.transform.simplify.fold_scale_axis import FoldScaleAxis as FoldScaleAxis
 from relay.transform.simplify.forward_fold_scale_axis import ForwardFoldScaleAxis as ForwardFoldScaleAxis
+from relay.transform.simplify.promote_refs import PromoteRefs as PromoteRefs
 from relay.transform.simplify.remove_unused_results import RemoveUnusedResults as RemoveUnusedResults
 from relay.transform.simplify.simplify_expr import SimplifyExpr as SimplifyExpr
 from relay.transform.simplify.simplify_inference import SimplifyInference as SimplifyInference

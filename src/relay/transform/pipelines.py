@@ -17,7 +17,6 @@ from relay.transform.functions.eta_expand import EtaExpand
 from relay.transform.functions.inline_small_functions import InlineSmallFunctions
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.normal_forms import ToANormalForm, ToGraphNormalForm
-from relay.transform.functions.promote_refs import PromoteRefs
 from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.fusion import FuseOps
@@ -33,6 +32,7 @@ from relay.transform.simplify.fast_math import FastMath
 from relay.transform.simplify.fold_constant import FoldConstant
 from relay.transform.simplify.fold_explicit_padding import FoldExplicitPadding
 from relay.transform.simplify.fold_scale_axis import FoldScaleAxis
+from relay.transform.simplify.promote_refs import PromoteRefs
 from relay.transform.simplify.remove_unused_results import RemoveUnusedResults
 from relay.transform.simplify.simplify_expr import SimplifyExpr
 from relay.transform.simplify.simplify_inference import SimplifyInference

@@ -34,10 +34,10 @@ from relay.transform.functions.inline_small_functions import lone_calls_in_place
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.monomorphize import Monomorphize
 from relay.transform.functions.normal_forms import ToANormalForm
-from relay.transform.functions.promote_refs import PromoteRefs
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.gradients.stores import without_refs
+from relay.transform.simplify.promote_refs import PromoteRefs
 
 
 def _lone_calls_in_place(module: IRModule) -> IRModule:

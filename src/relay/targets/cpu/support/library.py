@@ -25,10 +25,10 @@ def support_text(target: CpuTarget, pinning: bool = False, serial: bool = False)
     parallel loops run on one thread, and nobody watches."""
     machine = target.triple.split("-")[0]
     pooled = not serial and "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
-    return _read("library") + _target_text(target, machine, pinning) if pooled else _read("library_serial")
+    return _read("library") + _target_text(machine, pinning) if pooled else _read("library_serial")
 
 
-def _target_text(target: CpuTarget, machine: str, pinning: bool) -> str:
+def _target_text(machine: str, pinning: bool) -> str:
     """What `target.h` declares."""
     return f"""
 @relay_target_pinning = internal global i32 {int(pinning)}
