@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import relay
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
@@ -313,3 +314,11 @@ def test_long_programs_are_linear():
 
     round_trips(8_000)
     assert is_linear(round_trips, 300)
+
+
+def test_json_whose_variable_nothing_binds_is_refused():
+    module = relay.parse('#[version = "0.0.5"]\ndef @main(%x: float32) { %x }')
+    params = module["main"].params
+    text = relay.save_json(module.with_function("main", relay.Function(params, relay.var("y"))))
+    with pytest.raises(relay.RelayError, match="%y is used, and nothing binds it"):
+        relay.load_json(text)

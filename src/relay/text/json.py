@@ -44,6 +44,7 @@ from relay.ir.module import IRModule
 from relay.ir.operator import OperatorTable
 from relay.ir.traversal import children, post_order
 from relay.ir.types import Type, TypeVar
+from relay.ir.variables import free_vars
 from relay.text.attributes import ValueReader, build_attributes, show_value
 from relay.text.cursor import Cursor
 from relay.text.lexer import Kind, tokenize
@@ -219,6 +220,9 @@ class _Reader:
         root = self.nodes[-1]
         if not isinstance(root, Function):
             raise TypeError("the last node is not a function")
+        unbound = free_vars(root)
+        if unbound:
+            raise ValueError(f"%{unbound[0].name_hint} is used, and nothing binds it")
         return root
 
     def _declare_type_vars(self, entries: list[Json]) -> None:
