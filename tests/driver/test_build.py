@@ -301,6 +301,32 @@ def test_several_functions_of_one_module():
     check_message("runtime", "unknown-entry", caught.value)
 
 
+def test_functions_that_are_changed_for_their_callers_stay_for_others():
+    """`@main` takes one of two results, and always hands over one constant."""
+    module = relay.parse(
+        """#[version = "0.0.5"]
+def @main(%x: Tensor[(4,), float32], %n: int32) {
+  let %pair = @powers(%x, %n, 2f);
+  %pair.0
+}
+def @powers(%x: Tensor[(4,), float32], %n: int32, %k: float32)
+    -> (Tensor[(4,), float32], Tensor[(4,), float32]) {
+  if (equal(%n, 0)) { (%x, negative(%x)) } else {
+    let %less = @powers(multiply(%x, %k), subtract(%n, 1), %k);
+    (%less.0, add(%less.1, %x))
+  }
+}"""
+    )
+    executable = relay.build(module, opt_level=3)
+    ones = np.ones(4, np.float32)
+    np.testing.assert_array_equal(executable(ones, np.int32(2)), 4 * ones)
+    first, second = executable["powers"](ones, np.int32(2), np.float32(3))
+    np.testing.assert_array_equal(first, 9 * ones)
+    np.testing.assert_array_equal(second, -5 * ones)
+    with pytest.raises(relay.RelayError, match="one of main, powers, powers_given_used"):
+        executable["less"]
+
+
 @pytest.mark.parametrize("action", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_native_code_is_not_pickled(executable, action):
     with pytest.raises(relay.RelayError) as caught:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from tests.endurance.format import Format, caches_in, called
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 FIGURES = b'{"disturbed": false, "levels": [["L1", 32768, 1e11]], "peak_flops": {"float32": 1e11}, "threads": 1}'
-DAMAGE_IS_LOGGED = logging.getLogger("relay.base.kept_files")
 
 
 def layer() -> relay.Function:
@@ -62,7 +60,6 @@ def _graph_parts(folder: Path, same) -> list[Format]:
 
 def _kept(folder: Path, same) -> list[Format]:
     """Each kind has a cache of its own, in which the others are not: they would be found in its place."""
-    DAMAGE_IS_LOGGED.setLevel(logging.ERROR)
     model, models, kernels, machine = (folder / name for name in ("kept.relay", "models", "kernels", "machine"))
     model.write_text(relay.IRModule.from_expr(layer()).astext(), encoding="utf-8")
     with caches_in(models):

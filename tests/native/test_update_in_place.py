@@ -200,11 +200,17 @@ def uses(source: str, *calls: tuple[Any, ...]) -> list[HeapUse]:
     return found
 
 
+AS_REFS = relay.transform.PassContext(disabled_pass=("PromoteRefs",))
+"""Refs of a program stay refs, as those stay that come from outside."""
+
+
+@pytest.mark.parametrize("context", [relay.transform.PassContext(), AS_REFS], ids=["values", "refs"])
 @pytest.mark.parametrize("source", IN_PLACE.values(), ids=IN_PLACE)
-def test_an_update_takes_no_memory_after_its_first_iteration(source: str):
+def test_an_update_takes_no_memory_after_its_first_iteration(source: str, context: relay.transform.PassContext):
     w, g = arrays()
-    check(full(source), w, g, np.int32(5))
-    once, often = uses(source, (w, g, np.int32(1)), (w, g, np.int32(50)))
+    with context:
+        check(full(source), w, g, np.int32(5))
+        once, often = uses(source, (w, g, np.int32(1)), (w, g, np.int32(50)))
     assert once == often
 
 
@@ -224,11 +230,20 @@ def test_an_update_is_not_seen_under_another_name(source: str):
     np.testing.assert_array_equal(w, kept)
 
 
-def test_the_form_tells_whose_memory_is_taken():
-    program = compile_stages(module(full(IN_PLACE["a ref that is read and then written"]))).program
-    (loop,) = (each for each in program.procedures if each.name == "loop_loop")
-    (new,) = (each for each in loop.instructions() if isinstance(each, NewTensor))
-    assert str(new) == "%6 = tensor label1 [4, 8] 128 bytes over %5 of %0"
+@pytest.mark.parametrize(
+    ("context", "whose"), [(relay.transform.PassContext(), "%0"), (AS_REFS, "%5 of %0")], ids=["value", "ref"]
+)
+def test_the_form_tells_whose_memory_is_taken(context: relay.transform.PassContext, whose: str):
+    with context:
+        program = compile_stages(module(full(IN_PLACE["a ref that is read and then written"]))).program
+    found = [
+        str(each)
+        for procedure in program.procedures
+        if procedure.name.startswith("loop_")
+        for each in procedure.instructions()
+        if isinstance(each, NewTensor) and " over " in str(each)
+    ]
+    assert found == [f"%6 = tensor label1 [4, 8] 128 bytes over {whose}"]
 
 
 def test_a_ref_keeps_what_it_holds_when_an_index_is_refused():

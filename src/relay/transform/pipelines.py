@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.analysis.call_graph import call_graph
 from relay.ir.module import IRModule
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense
 from relay.transform.algorithms.join_sums import JoinSums
@@ -106,9 +107,12 @@ def level(number: int, rules: Sequence[Pass] = RULES) -> Sequential:
 
 def optimization_pipeline(module: IRModule, rules: Sequence[Pass] = RULES) -> IRModule:
     """All of it, under the current `PassContext`; functions that cannot be kernels are marked as none. `rules` are the
-    target's, which rewrite operators and lay them out."""
+    target's, which rewrite operators and lay them out. Every function of the module stays, for it may be called from
+    outside, and those that passes made where one of these needs them."""
     opt_level = PassContext.current().opt_level
-    return Sequential(_passes(rules), opt_level, f"-O{opt_level}")(with_possible_kernels(module))
+    made = Sequential(_passes(rules), opt_level, f"-O{opt_level}")(with_possible_kernels(module))
+    reached = set(call_graph(made).reachable([name for name in made if name in module]))
+    return made.with_functions({name: each for name, each in made.functions.items() if name in reached})
 
 
 def _passes(rules: Sequence[Pass]) -> tuple[Pass, ...]:

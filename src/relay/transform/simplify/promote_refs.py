@@ -12,9 +12,9 @@
 The promotion of memory to registers, and of pointers to arguments. A ref is promoted that is only read, written and
 handed to global functions, which do the same with it; not one that is chosen, captured by a closure
 (LiftCalledFunctions comes before), or put into data or another ref, and not where a function gets it twice, or gets
-another kind of ref from another call. Choices and functions that write it give what it holds in the end behind their
-value; calls stay in tail position. So what it holds is computed in kernels, fused, and differentiated like any other
-value. Floating point: EXACT.
+another kind of ref from another call, or where only the run can tell whether what is written fits. Choices and
+functions that write it give what it holds in the end behind their value; calls stay in tail position. So what it holds
+is computed in kernels, fused, and differentiated like any other value. Floating point: EXACT.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dataclasses import field
 
 from relay.analysis.call_graph import call_graph
 from relay.base.frozen import frozen, mutable
+from relay.infer.checks import node_checks
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import (
     Call,
@@ -157,7 +158,8 @@ class _Plan:
                 case RefRead(ref):
                     used += [ref] if ref not in own else []
                 case RefWrite(ref, held):
-                    used += [held] if ref in own else [held, ref]
+                    fits = ref in own and not node_checks(value, self.module, set())
+                    used += [held] if fits else [held, ref]
                 case Call(op=GlobalVar() as callee, args=args) if callee in self.bodies:
                     for param, given in zip(self.bodies[callee].function.params, args, strict=True):
                         once = given in own and given in self.refs and args.count(given) == 1

@@ -2,16 +2,15 @@
 
     before: def @f(%x: float32) -> (float32, float32) { (exp(%x), log(%x)) }
             def @main(%x: float32) { let %r = @f(%x); %r.1 }
-    after:  def @f(%x: float32) -> ((), float32) { ((), log(%x)) }
-            def @main(%x: float32) { let %r = @f(%x); %r.1 }
+    after:  def @f_used(%x: float32) -> ((), float32) { ((), log(%x)) }
+            def @main(%x: float32) { let %r = @f_used(%x); %r.1 }                           (@f stays)
 
 So a second derivative computes of a first one only what it needs, and a recursion carries nothing that its caller drops
 (the half of dead argument elimination that is about results). What nobody looks at is `()`, so all other parts keep
 their places. Looked at is what `@main` gives and what that needs, over all calls, by a fixed point from below. A
 function that is used as a value, is generic or has attributes gives all of its result; one that ends in a call gives
 what that function gives, so that calls stay in tail position. What may fail, draws, writes, may not end or checks an
-extent is computed all the same, as everywhere (DeadCodeElimination). Where a result shrinks, functions that nothing
-reaches go too. Floating point: EXACT.
+extent is computed all the same, as everywhere (DeadCodeElimination). Floating point: EXACT.
 """
 
 from __future__ import annotations
@@ -21,7 +20,9 @@ from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from typing import TypeAlias
 
+from relay.analysis.call_graph import call_graph
 from relay.analysis.effects import ModuleEffects
+from relay.base.names.fresh_names import FreshNames
 from relay.infer.eager import typed_by_parts
 from relay.ir.expr import (
     Call,
@@ -39,12 +40,13 @@ from relay.ir.expr import (
 )
 from relay.ir.known_types import known_type, typed_var
 from relay.ir.module import IRModule
-from relay.ir.rewriting import with_body, with_lets
+from relay.ir.rewriting import renamed_functions, with_body, with_lets
 from relay.ir.traversal import body_nodes, children, rebuild
 from relay.ir.types import FuncType, TupleType, Type
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
-from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
+from relay.transform.functions.extents import copied
+from relay.transform.functions.remove_unused_functions import MAIN
 from relay.transform.simplify.dead_code_elimination import Removable
 
 Path: TypeAlias = tuple[int, ...]
@@ -56,16 +58,22 @@ Leaves: TypeAlias = frozenset[Path]
 @module_pass(level=2)
 def RemoveUnusedResults(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Give `()` for what no caller looks at of what a function gives."""
-    if MAIN not in module or not any(map(_may_shrink, module.functions.items())):
+    if MAIN not in module:
         return module
-    module, effects = RemoveUnusedFunctions(module), ModuleEffects(module)
-    uses = {name: _Uses(function, module, effects) for name, function in module.functions.items()}
+    reached = {name: module[name] for name in call_graph(module).reachable([MAIN])}
+    if not any(map(_may_shrink, reached.items())):
+        return module
+    effects = ModuleEffects(module)
+    uses = {name: _Uses(function, module, effects) for name, function in reached.items()}
     needed = _needed_results(uses)
-    if all(leaves == _leaves(module[name].body) for name, leaves in needed.items()):
+    shrinking = {name for name, leaves in needed.items() if leaves != _leaves(module[name].body)}
+    if not shrinking:
         return module
-    return RemoveUnusedFunctions(
-        module.with_functions({name: _shrunk(name, each, needed) for name, each in uses.items()})
-    )
+    names = FreshNames(module.__contains__)
+    new = {name: GlobalVar(names.take(f"{name.name_hint}_used")) for name in reached if name in shrinking}
+    changed = {name: _shrunk(name, each, needed) for name, each in uses.items()}
+    changed |= {name: copied(changed[name]) for name in new}
+    return module.with_functions({**module.functions, **renamed_functions(changed, new)})
 
 
 def _may_shrink(named: tuple[GlobalVar, Function]) -> bool:
