@@ -64,9 +64,69 @@ def test_refs_have_derivatives_in_both_modes(title):
         np.testing.assert_allclose(second, differences(first, arguments)[0], rtol=1e-6, atol=1e-8)
 
 
-def test_refs_of_others_are_refused():
+UPDATED = "def @{name}(%r: ref(float32), %x: float32) {{ let %u = (%r := %r^ * %x); %r^ * %x }}\n"
+"""r·x² of what a ref holds; it holds r·x then."""
+
+
+def test_a_ref_that_is_a_parameter_counts_as_what_it_holds():
+    module = parsed(UPDATED.format(name="main"))
+
+    def found(derivative: relay.IRModule, *more: float):
+        """What a derivative gives where the ref holds 3 and x is 2, and what the ref holds then."""
+        ref = relay.ref(np.float32(3))
+        return relay.build(derivative)(ref, 2.0, *more), float(ref.value)
+
+    assert found(relay.grad(module)) == ((4, 12), 6)
+    assert found(relay.value_and_grad(module, wrt="x")) == ((12, 12), 6)
+    assert found(relay.vjp(module), 10.0) == ((12, (40, 120)), 6)
+    assert found(relay.jvp(module), 1.0, 10.0) == ((12, 124), 6)
+    (value, tangent), held = found(relay.linearize(module))
+    assert (value, tangent(1.0, 10.0), held) == (12, 124, 6)
+    assert found(relay.grad(relay.grad(module, wrt="x"), wrt="x")) == (6, 6)
+    assert found(relay.jvp(relay.grad(module, wrt="x")), 1.0, 1.0) == ((12, 10), 6)
+
+
+@pytest.mark.parametrize(
+    ("derivative", "expected"),
+    [("grad(@f, wrt=[0, 1])(%r, %x)", (4, 12)), ("jvp(@f, wrt=1)(%r, %x, 1f)", (12, 12)),
+     ("grad(fn (%y: float32) { @f(%r, %y) }, wrt=0)(%x)", 12)],
+)  # fmt: skip
+def test_a_ref_of_the_program_is_handed_to_a_derivative(derivative: str, expected: object):
+    main = f"def @main(%x: float32) {{ let %r = ref(3f); let %d = {derivative}; (%d, %r^) }}"
+    assert relay.build(parsed(UPDATED.format(name="f") + main))(2.0) == (expected, 6)
+
+
+def test_refs_that_are_parameters_of_loops_over_open_extents_and_of_data():
+    loop = parsed("""
+        def @go(%r: ref(Tensor[(n,), float64]), %x: Tensor[(n,), float64], %k: int32) -> () {
+          if (%k == 0) { () } else { let %u = (%r := sin(%r^) * %x); @go(%r, %x, %k - 1) }
+        }
+        def @main(%r: ref(Tensor[(n,), float64]), %x: Tensor[(n,), float64]) {
+          let %u = @go(%r, %x, 3); sum(%r^ * %x)
+        }""")
+    held, x = np.array([0.3, 0.7]), np.array([1.1, 0.4])
+    values = relay.build(loop)
+
+    def value(held: np.ndarray, x: np.ndarray) -> float:
+        return float(values(relay.ref(held), x))
+
+    by_parts = relay.build(relay.grad(loop))(relay.ref(held), x)
+    for found, expected in zip(by_parts, differences(value, (held, x)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    pushed = relay.vjp(
+        parsed("""
+        type List[A] { Cons(A, List[A]), Nil }
+        def @sum(%l: List[float32]) -> float32 { match (%l) { Cons(%h, %t) => %h * %h + @sum(%t), Nil => 0f } }
+        def @main(%r: ref(List[float32]), %x: float32) { let %u = (%r := Cons(%x, %r^)); @sum(%r^) }""")
+    )
+    assert str(pushed["main"].checked_type) == (
+        "fn (ref(List[float32]), float32, float32) -> (float32, (List[float32], float32))"
+    )
+
+
+def test_refs_in_what_comes_from_outside_are_refused():
     with pytest.raises(relay.RelayError) as caught:
-        relay.grad(parsed("def @main(%r: ref(float32), %x: float32) { %r := %r^ * %x; %r^ }"), wrt="x")
+        relay.grad(parsed("def @main(%p: (ref(float32), float32)) { let %r = %p.0; %r := %r^ * %p.1; %r^ }"))
     check_message("gradients", "a ref from outside", caught.value)
 
 

@@ -53,6 +53,11 @@ def test_a_value_that_is_no_tensor_is_refused():
         relay.grad(parsed("def @main(%x: float32) { (%x, %x) }"))
 
 
+def test_a_plain_python_function_is_refused():
+    with pytest.raises(relay.RelayError, match=r"(?s)not a module.*help: write @relay.function in front of it"):
+        relay.grad(lambda x: x * x)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
 def test_parameters_are_named_or_counted():
     module = parsed("def @main(%x: float32, %y: float32) { %x * %x * %y }")
     by_name, by_place = relay.build(relay.grad(module, wrt=["y", "x"])), relay.build(relay.grad(module, wrt=-1))

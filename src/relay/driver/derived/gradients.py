@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from inspect import isfunction
 from typing import Any, TypeAlias, Union, overload
 
 from relay.base.arguments import Kind, expect
@@ -60,17 +61,21 @@ class CompiledGradient(Transformed):
         return str(self.module)
 
 
+def _as_program(value: object) -> str:
+    return "write @relay.function in front of it, and the types of its parameters" if isfunction(value) else ""
+
+
 PythonProgram: TypeAlias = Union[CompiledFunction, CompiledGradient]
 AnyPythonProgram: TypeAlias = Union[PythonProgram, CompiledProgram]
 PROGRAM_OR_PYTHON = Kind(
     (IRModule, Function, CompiledFunction, CompiledGradient, CompiledProgram),
-    "a module, a function, or a @relay.function",
+    "a module, a relay.Function, or a @relay.function", _as_program,
 )  # fmt: skip
 Value: TypeAlias = Union[Var, GlobalVar, Call]
 """A function that is a value of a program that is being built."""
 Program: TypeAlias = Union[IRModule, Function, AnyPythonProgram, Value]
 Derivative: TypeAlias = Union[IRModule, CompiledGradient, CompiledProgram]
-_PROGRAM = Kind((*PROGRAM_OR_PYTHON.types, Var, GlobalVar, Call), PROGRAM_OR_PYTHON.name)
+_PROGRAM = Kind((*PROGRAM_OR_PYTHON.types, Var, GlobalVar, Call), PROGRAM_OR_PYTHON.name, PROGRAM_OR_PYTHON.remedy)
 _WRT = Kind((int, str, tuple, list, type(None)), "a parameter, by place or name, or a tuple of them")
 _PYTHON_OR_VALUE = Kind(
     (Function, CompiledFunction, CompiledGradient, Var, GlobalVar, Call), "a @relay.function or a function of a program"

@@ -36,6 +36,7 @@ from relay.transform.functions.monomorphize import Monomorphize
 from relay.transform.functions.normal_forms import ToANormalForm
 from relay.transform.functions.remove_unused_functions import MAIN, RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
+from relay.transform.gradients.given_refs import on_refs, takes_refs, with_contents
 from relay.transform.gradients.stores import without_refs
 from relay.transform.simplify.promote_refs import PromoteRefs
 
@@ -69,16 +70,23 @@ def derivative(module: IRModule, transformation: Operator, places: Sequence[int]
     """The module whose `@main` is a transformation of `@main`: `relay.grad` and its kin tell what each gives. `places`
     are those of the parameters that are meant; `alone`: there is one, whose gradient has no tuple around it.
 
-    Raises `RelayError`: `no-gradient` (an operator without a gradient, refs, a value that is not a tensor),
-    `not-first-order`.
+    Raises `RelayError`: `no-gradient` (an operator without a gradient, refs in data that comes from outside, a value
+    that is not a tensor), `not-first-order`.
     """
+    typed = infer_type(module)
+    on_contents = takes_refs(typed)
+    prepared = _prepared(with_contents(typed) if on_contents else typed)
     if transformation is JVP:
-        return value_and_tangent(module, places)
-    if transformation is LINEARIZE:
-        return value_and_linear_map(module, places)
-    made = differentiated(_prepared(module), MAIN, places, given=transformation is VJP)
-    main = _shaped(made[MAIN], alone, with_value=transformation is not GRAD)
-    return infer_type(made.with_function(MAIN, main))
+        made = with_tangents(prepared, MAIN, places)
+    elif transformation is LINEARIZE:
+        made = linearized(prepared, MAIN, places)
+    else:
+        made = differentiated(prepared, MAIN, places, given=transformation is VJP, of_first=on_contents)
+    if on_contents:
+        made = on_refs(typed, infer_type(made), transformation)
+    if transformation not in (JVP, LINEARIZE):
+        made = made.with_function(MAIN, _shaped(made[MAIN], alone, with_value=transformation is not GRAD))
+    return infer_type(made)
 
 
 def checkpointed(module: IRModule, inner: GlobalVar) -> IRModule:
@@ -100,38 +108,6 @@ def _shaped(function: Function, alone: bool, with_value: bool) -> Function:
     wanted = cotangents.fields[0] if alone else cotangents
     body = Chain([(let.var, let.value) for let in lets]).before(Tuple((value, wanted)) if with_value else wanted)
     return Function(function.params, body, None, function.type_params, function.attrs, span=function.span)
-
-
-def value_and_cotangents(module: IRModule, places: Sequence[int], given: bool = False) -> IRModule:
-    """The module whose `@main` gives `(value, (how much the sum of the value changes with each parameter, ...))`.
-
-    `places` are those of the parameters that are meant. With `given`, `@main` takes one argument more: the cotangent of
-    its value, of the same type, in place of the ones of that sum. The cotangent of what has no derivative (integers,
-    booleans) is `()`.
-
-    Raises `RelayError`: `no-gradient` (an operator without a gradient, refs, a value that is not a tensor),
-    `not-first-order`.
-    """
-    return infer_type(differentiated(_prepared(module), MAIN, places, given))
-
-
-def value_and_tangent(module: IRModule, places: Sequence[int]) -> IRModule:
-    """The module whose `@main` takes, behind its arguments, how much the parameters at `places` change, each of its
-    parameter's type, and gives `(value, how much that changes)`. Parameters without a derivative (integers, booleans)
-    have no tangent to take.
-
-    Raises `RelayError`: as `value_and_cotangents`.
-    """
-    return infer_type(with_tangents(_prepared(module), MAIN, places))
-
-
-def value_and_linear_map(module: IRModule, places: Sequence[int]) -> IRModule:
-    """The module whose `@main` gives `(value, map)`: the function that takes how much the parameters at `places` change
-    and gives how much the value does, as `value_and_tangent`.
-
-    Raises `RelayError`: as `value_and_cotangents`.
-    """
-    return infer_type(linearized(_prepared(module), MAIN, places))
 
 
 def _prepared(module: IRModule) -> IRModule:

@@ -25,14 +25,14 @@ from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, module_pass
 from relay.transform.functions.remove_unused_functions import MAIN
 from relay.transform.gradients.apply_transformations import with_derivatives
-from relay.transform.gradients.derivatives import value_and_cotangents
+from relay.transform.gradients.derivatives import derivative
 
 
 def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order") -> Function:
     """The function that gives the value of `expr` and its gradient: `fn (args) -> (value, (gradients,))`, as Relay
     has it. `expr` is a function, or the name of one in `mod`; both modes mean the same.
 
-    Raises `RelayError`: those of `value_and_cotangents`, and `needs-module` where the gradient takes functions or data
+    Raises `RelayError`: those of `derivative`, and `needs-module` where the gradient takes functions or data
     types of its own: ask for that of a module then, `relay.value_and_grad(module)`.
     """
     expect(expr, EXPRESSION, "what is differentiated")
@@ -45,7 +45,7 @@ def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order"
     function = module[expr] if isinstance(expr, GlobalVar) else expr
     before = IRModule.from_expr(function).functions[MAIN]
     applied = with_derivatives(infer_type(module.with_function(MAIN, before)))
-    made = value_and_cotangents(applied, range(len(before.params)))
+    made = derivative(applied, VALUE_AND_GRAD, range(len(before.params)))
     own = [name for name in made if name not in module and name != MAIN]
     if own:
         raise RelayError(

@@ -27,6 +27,7 @@ from relay.autodiff.chain import Chain
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
+from relay.base.span import Span
 from relay.infer.infer_type import infer_type
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
@@ -92,7 +93,8 @@ def @set_{name}(%s: {store}, %n: int32, %new: {held}) -> {store} {{
 def without_refs(module: IRModule) -> IRModule:
     """The program with a state in the places of its refs; the same one if it has none.
 
-    Raises `RelayError` (rule `no-gradient`) where `@main` takes or gives refs.
+    Raises `RelayError` (rule `no-gradient`) where `@main` takes or gives refs (`given_refs.py` has made values of those
+    that are parameters).
     """
     held = _held(module)
     if not held:
@@ -101,7 +103,7 @@ def without_refs(module: IRModule) -> IRModule:
     assert isinstance(main, FuncType)
     for each in (*main.arg_types, main.ret_type):
         if any(isinstance(part, RefType) for part in type_parts(each)):
-            raise _from_outside(each)
+            raise _from_outside(each, module[MAIN].span)
     return infer_type(_Passing(module, held).whole())
 
 
@@ -388,9 +390,9 @@ def _type(expr: Expr) -> Type:
     return expr.checked_type
 
 
-def _from_outside(type_: Type) -> RelayError:
+def _from_outside(type_: Type, span: Span | None) -> RelayError:
     return RelayError(
         rule="no-gradient", message="a ref that others hold, too, is differentiated", found=f"a value of type {type_}",
-        expected="refs that are made inside",
+        expected="refs that are made inside, or are parameters of their own", span=span,
         remedy="take what the ref holds, make a ref of it inside, and give what it holds in the end",
     )  # fmt: skip
