@@ -7,6 +7,7 @@ python -m benchmarks precision             networks in bfloat16 against float32 
 python -m benchmarks narrow_products       products of bytes and of bfloat16 alone, against peers and float32
 python -m benchmarks sorting               sort, argsort and topk against NumPy, PyTorch and onnxruntime
 python -m benchmarks training              whole training steps against PyTorch and JAX: time, memory, compilation
+python -m benchmarks derivatives           gradients, tangents, Hessian-vector products against their multiply-adds
 python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
 python -m benchmarks pytorch               imported models of PyTorch against its own compiler; pytorch_small
 python -m benchmarks batching              recursive programs with AutoBatch and without it
@@ -45,8 +46,9 @@ from relay.testing.measuring.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (
-    "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "training", "pytorch",
-    "pytorch_small", "batching", "levels", "symbolic", "startup", "notation", "compile_time", "memory",
+    "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "training",
+    "derivatives", "pytorch", "pytorch_small", "batching", "levels", "symbolic", "startup", "notation", "compile_time",
+    "memory",
 )  # fmt: skip
 THREADS = (1, 2)
 QUICK_ROUNDS = 3

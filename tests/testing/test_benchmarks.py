@@ -29,7 +29,7 @@ QUANTITY = Quantity("resnet50", "compile, cold", "relay", 2.0, "s", (1.9, 2.2))
     ("networks", "encoder_s16"), ("memory", "resnet18_64"), ("startup", "encoder_s16"),
     ("narrow_products", "bytes_128x768x768"), ("sorting", "sort_1x1000"), ("batching", "lists_"),
     ("compile_time", "sharing chain"), ("levels", "resize_conv1x1_64"), ("symbolic", "mlp_batch_1"),
-    ("pytorch", "mlp_256"),
+    ("pytorch", "mlp_256"), ("derivatives", "perceptrons_64x512"),
 ])  # fmt: skip
 def test_a_suite_runs_and_its_figures_are_kept_and_compared(suite, name, tmp_path, capsys):
     kept = tmp_path / "kept.json"
