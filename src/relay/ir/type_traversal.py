@@ -88,6 +88,23 @@ def type_leaves(type_: Type) -> Sequence[Type]:
     return found
 
 
+def tuple_leaves(type_: Type) -> Iterator[tuple[tuple[int, ...], Type]]:
+    """What nested tuples hold in the end, left to right, each behind the fields that lead to it; of any other type
+    itself.
+
+    >>> a, b = TypeVar("a"), TypeVar("b")
+    >>> [(path, each.name) for path, each in tuple_leaves(TupleType((a, TupleType((b, a)))))]
+    [((0,), 'a'), ((1, 0), 'b'), ((1, 1), 'a')]
+    """
+    waiting: list[tuple[tuple[int, ...], Type]] = [((), type_)]
+    while waiting:
+        path, each = waiting.pop()
+        if isinstance(each, TupleType):
+            waiting += reversed([((*path, index), part) for index, part in enumerate(each.fields)])
+        else:
+            yield path, each
+
+
 def tensor_types(type_: Type) -> Sequence[TensorType]:
     """The tensor types in a type, left to right."""
     if isinstance(type_, TensorType):

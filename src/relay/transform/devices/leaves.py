@@ -16,8 +16,8 @@ from typing import TypeAlias, TypeVar
 from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Constructor
 from relay.ir.module import IRModule
-from relay.ir.type_traversal import instantiated, map_type
-from relay.ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
+from relay.ir.type_traversal import instantiated, map_type, tuple_leaves
+from relay.ir.types import FuncType, GlobalTypeVar, RefType, TensorType, Type, TypeCall
 
 MOST_HOLDERS = 64
 """So many types of data, refs and functions are followed into one another: a data type may hold itself at ever larger
@@ -87,7 +87,7 @@ class Leaves:
         return [each for made, _, each in self._fields(_shapeless(holder)) if made == name]
 
     def _found(self, type_: Type) -> Iterator[Leaf]:
-        for path, each in _without_tuples(type_):
+        for path, each in tuple_leaves(type_):
             if isinstance(each, TensorType):
                 yield Leaf(path, None, not each.shape)
             else:
@@ -101,7 +101,7 @@ class Leaves:
         while waiting:
             whole = waiting.pop()
             for constructor, index, field_ in self._fields(whole):
-                for path, each in _without_tuples(field_):
+                for path, each in tuple_leaves(field_):
                     if isinstance(each, TensorType):
                         found[_inside(Leaf(path, None, not each.shape), whole, constructor, index)] = None
                     elif each not in met:
@@ -146,14 +146,3 @@ def _inside(leaf: Leaf, holder: Type, constructor: str, index: int) -> Leaf:
 
 def _shapeless(type_: Type) -> Type:
     return map_type(type_, dimension=lambda _: 0)
-
-
-def _without_tuples(type_: Type) -> Iterator[tuple[tuple[int, ...], Type]]:
-    """What nested tuples hold in the end, and where."""
-    waiting: list[tuple[tuple[int, ...], Type]] = [((), type_)]
-    while waiting:
-        path, each = waiting.pop()
-        if isinstance(each, TupleType):
-            waiting += reversed([((*path, index), field_) for index, field_ in enumerate(each.fields)])
-        else:
-            yield path, each

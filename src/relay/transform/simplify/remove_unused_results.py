@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
-from functools import cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from relay.analysis.call_graph import call_graph
@@ -42,6 +42,7 @@ from relay.ir.known_types import known_type, typed_var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import renamed_functions, with_body, with_lets
 from relay.ir.traversal import body_nodes, children, rebuild
+from relay.ir.type_traversal import tuple_leaves
 from relay.ir.types import FuncType, TupleType, Type
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
@@ -93,17 +94,9 @@ def _leaves(expr: Expr) -> Leaves:
 _WHOLE: Leaves = frozenset({()})
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _leaves_of(type_: Type) -> Leaves:
-    found: list[Path] = []
-    waiting: list[tuple[Path, Type]] = [((), type_)]
-    while waiting:
-        path, each = waiting.pop()
-        if isinstance(each, TupleType):
-            waiting += [((*path, index), field) for index, field in enumerate(each.fields)]
-        else:
-            found.append(path)
-    return frozenset(found)
+    return frozenset(path for path, _ in tuple_leaves(type_))
 
 
 def _in_field(leaves: Set[Path], index: int) -> Leaves:
