@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import relay
 from relay.modelfiles import compiling
@@ -49,6 +50,25 @@ def test_the_second_time_nothing_is_compiled(kept: Path, path: Path, monkeypatch
     assert len(_artefacts(kept)) == 1
     monkeypatch.setattr(relay.driver, "compile_stages", None)
     np.testing.assert_array_equal(_run(path), X * 2 + 1)
+
+
+def test_an_exported_program_of_pytorch_is_imported_once(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    layer, path, x = torch.nn.Linear(3, 2), tmp_path / "layer.pt2", torch.ones(4, 3)
+    torch.export.save(torch.export.export(layer, (x,)), path)
+    expected = layer(x).detach().numpy()
+    np.testing.assert_allclose(relay.compile_model(path)(x.numpy()), expected, rtol=1e-6)
+    monkeypatch.setattr(relay.frontend, "from_pytorch", None)
+    np.testing.assert_allclose(relay.compile_model(path)(x.numpy()), expected, rtol=1e-6)
+    path.write_bytes(path.read_bytes()[:2000])
+    monkeypatch.undo()
+    with pytest.raises(relay.RelayError, match="is not an exported program, or is damaged"):
+        relay.compile_model(path)
+
+
+def test_a_pickle_is_not_read(tmp_path: Path):
+    (tmp_path / "model.pt").write_bytes(b"cos\nsystem\n")
+    with pytest.raises(relay.RelayError, match=r"(?s)cannot tell what .*save it with torch.export.save"):
+        relay.compile_model(tmp_path / "model.pt")
 
 
 def test_what_differs_is_compiled_anew(kept: Path, path: Path):

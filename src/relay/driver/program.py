@@ -26,7 +26,7 @@ def _instead(value: object) -> str:
         how = "read it: relay.parse(text)" if "\n" in value else f"compile the file: relay.compile_model({value!r})"
         return f"{how}; import ONNX: relay.frontend.from_onnx(…)"
     if any(each.__module__.startswith("torch.") for each in type(value).__mro__):
-        return "export it: torch.onnx.export(…), then compile that file: relay.compile_model(…)"
+        return "give it with what it takes: relay.compile(model, (example,)); or import it: relay.frontend.from_pytorch"
     if name == "Executable":
         return "it is compiled already: call it"
     return EXPRESSION.remedy(value)

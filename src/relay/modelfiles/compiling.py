@@ -61,10 +61,11 @@ def compile_model(
 ) -> Executable:
     """Compile a model that a file describes, or load what was kept when it was compiled before.
 
-    `source` is the path of an ONNX model (`.onnx`), of Relay text (`.relay`) or JSON (`.json`), or an ONNX model: its
-    bytes, or an `onnx.ModelProto`. `params` are arrays bound to parameters by name, `shape` gives shapes of inputs of
-    an ONNX model by name. A model whose weights lie in other files, and one that is compiled under a `PassContext` of
-    its own, is compiled each time. `RELAY_CACHE=0` keeps nothing.
+    `source` is the path of an ONNX model (`.onnx`), of an exported program of PyTorch (`.pt2`), of Relay text
+    (`.relay`) or JSON (`.json`), or an ONNX model: its bytes, or an `onnx.ModelProto`. `params` are arrays bound to
+    parameters by name, `shape` gives shapes of inputs of an ONNX model by name. A model whose weights lie in other
+    files, and one that is compiled under a `PassContext` of its own, is compiled each time. `RELAY_CACHE=0` keeps
+    nothing.
 
     Raises `RelayError` for what is wrong with the file, the program, the parameters or the target.
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Shape: TypeAlias = Sequence[Union[int, str]]
 ModelFile: TypeAlias = Union["str | os.PathLike[str]", bytes]
-SOURCE_SUFFIXES = (".onnx", ".relay", ".json")
+SOURCE_SUFFIXES = (".onnx", ".pt2", ".relay", ".json")
+_PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl")
 
 
 @frozen
@@ -45,8 +46,8 @@ def read_model(
     shape: Mapping[str, Shape] | None = None,
     content: bytes | None = None,
 ) -> Model:
-    """The program in a file: ONNX, Relay text or JSON, as the suffix says; bytes are ONNX. `content` is what is in the
-    file, where that has been read.
+    """The program in a file: ONNX, an exported program of PyTorch, Relay text or JSON, as the suffix says; bytes are
+    ONNX. `content` is what is in the file, where that has been read.
 
     Raises `RelayError` (`unknown-model-kind`, `shape-of-text`, `cannot-read`, or the reader's).
     """
@@ -54,13 +55,16 @@ def read_model(
     if shape and suffix != ".onnx":
         raise RelayError(
             rule="shape-of-text",
-            message="shapes can be set for the inputs of an ONNX model; a program in Relay states its own",
-            remedy="change the types of the parameters of @main",
+            message="shapes can be set for the inputs of an ONNX model; other programs state their own",
+            remedy="change the types of the parameters of @main, or export the model of PyTorch with dynamic_shapes",
         )
     if suffix == ".onnx":
         path = None if isinstance(source, bytes) else source
         model = source if content is None else content
         module, weights = relay.frontend.read_onnx(model, shape=shape or None, path=path)
+        return Model(module, {**weights, **(params or {})})
+    if suffix == ".pt2":
+        module, weights = relay.frontend.from_pytorch(source if content is None else content)
         return Model(module, {**weights, **(params or {})})
     assert not isinstance(source, bytes)
     match suffix:
@@ -74,6 +78,9 @@ def read_model(
                 message=f"cannot tell what {source} is",
                 expected="a file whose name ends in " + ", ".join(SOURCE_SUFFIXES),
                 found=suffix or "no suffix",
+                remedy="save it with torch.export.save: a pickle runs what its writer wants"
+                if suffix in _PICKLES
+                else "",
             )
     return Model(module, dict(params or {}))
 
@@ -93,7 +100,7 @@ def file_or_bytes(source: object) -> ModelFile:
 
 def _instead(value: object) -> str:
     if any(each.__module__.startswith("torch.") for each in type(value).__mro__):
-        return "export it: torch.onnx.export(…), then give the path of that file"
+        return "give it with what it takes: relay.compile(model, (example,))"
     return "build it: relay.build(…)" if type(value).__module__.startswith("relay.ir.") else ""
 
 

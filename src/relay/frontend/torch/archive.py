@@ -10,6 +10,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,17 +38,18 @@ _CONTAINERS = frozenset({"builtins.tuple", "builtins.list", "builtins.dict", "co
 _TARGETS = ("torch.ops.", "_operator.", "torch.sym_", "torch._sym_", "math.")
 
 
-def read_archive(path: Path) -> ExportedProgram:
-    """The program in a `.pt2` file that `torch.export.save` wrote.
+def read_archive(source: Path | bytes) -> ExportedProgram:
+    """The program in a `.pt2` file that `torch.export.save` wrote: its path, or what is in it.
 
     Raises `RelayError`: `cannot-read`, `pickled-model`, `not-a-pytorch-model`.
     """
-    name = printable(path.name)
-    if path.suffix in _PICKLES:
-        raise _pickled(f"{name} is a pickle, which runs what its writer wants when it is read")
-    open_regular(path).close()
+    name = "the model" if isinstance(source, bytes) else printable(source.name)
+    if isinstance(source, Path):
+        if source.suffix in _PICKLES:
+            raise _pickled(f"{name} is a pickle, which runs what its writer wants when it is read")
+        open_regular(source).close()
     try:
-        return _read(path, name)
+        return _read(BytesIO(source) if isinstance(source, bytes) else str(source), name)
     except RelayError:
         raise
     except Exception as error:  # PyTorch's reader raises whatever a damaged file leads it to
@@ -58,10 +60,10 @@ def read_archive(path: Path) -> ExportedProgram:
         ) from None  # fmt: skip
 
 
-def _read(path: Path, name: str) -> ExportedProgram:
+def _read(file: str | BytesIO, name: str) -> ExportedProgram:
     package: Any = torch_package("torch.export.pt2_archive._package")
     serialize: Any = torch_package("torch._export.serde.serialize")
-    archive = package.PT2ArchiveReader(str(path))
+    archive = package.PT2ArchiveReader(file)
     files = set(archive.get_file_names())
     text = archive.read_bytes(package.MODELS_FILENAME_FORMAT.format(_MODEL))
     _check_program(json.loads(text), name)

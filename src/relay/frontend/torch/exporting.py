@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from torch import nn
     from torch.export import ExportedProgram
 
-Model: TypeAlias = Union["nn.Module", "ExportedProgram", str, os.PathLike[str]]
+Model: TypeAlias = Union["nn.Module", "ExportedProgram", str, os.PathLike[str], bytes]
 
 
 @frozen(eq=False)
@@ -37,7 +38,8 @@ def functional_program(
 
     Raises `RelayError`: `cannot-export`, `not-a-pytorch-model`, `cannot-read`, `missing-package`.
     """
-    with whole_recurrent_layers():
+    with whole_recurrent_layers(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`isinstance.treespec", FutureWarning)  # PyTorch speaks to itself there
         program = _program(model, example_args, example_kwargs, dynamic_shapes)
         return FunctionalProgram(_taken_apart(program, kept), _guards(program))
 
@@ -65,11 +67,11 @@ def _program(
         )  # fmt: skip
     if isinstance(model, torch_package("torch.export").ExportedProgram):
         return cast("ExportedProgram", model)
-    if isinstance(model, (str, os.PathLike)):
-        return read_archive(Path(model))
+    if isinstance(model, (str, os.PathLike, bytes)):
+        return read_archive(model if isinstance(model, bytes) else Path(model))
     raise RelayError(
         rule="not-a-pytorch-model", message="cannot import a model from this value",
-        expected="a torch.nn.Module, a torch.export.ExportedProgram, or the path of a .pt2 file",
+        expected="a torch.nn.Module, a torch.export.ExportedProgram, or the path or bytes of a .pt2 file",
         found=type(model).__name__,
     )  # fmt: skip
 

@@ -51,7 +51,7 @@ def from_pytorch(
     """Import a PyTorch model: `(module, parameters by name)`.
 
     `model` is a `torch.nn.Module`, which is exported with the example inputs and `dynamic_shapes` (as
-    `torch.export.export` takes them), a `torch.export.ExportedProgram`, or the path of a `.pt2` file.
+    `torch.export.export` takes them), a `torch.export.ExportedProgram`, or the path or bytes of a `.pt2` file.
 
     `@main` takes the tensors among the inputs, in their order, then the parameters and buffers that are used, by their
     qualified names; tied weights are one parameter. Its value is the tensors and numbers among the outputs, in their
