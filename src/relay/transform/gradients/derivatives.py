@@ -39,6 +39,7 @@ from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.gradients.given_refs import on_refs, takes_refs, with_contents
 from relay.transform.gradients.stores import without_refs
 from relay.transform.simplify.promote_refs import PromoteRefs
+from relay.transform.simplify.remove_unused_results import RemoveUnusedResults
 
 
 def _lone_calls_in_place(module: IRModule) -> IRModule:
@@ -86,7 +87,7 @@ def derivative(module: IRModule, transformation: Operator, places: Sequence[int]
         made = on_refs(typed, infer_type(made), transformation)
     if transformation not in (JVP, LINEARIZE):
         made = made.with_function(MAIN, _shaped(made[MAIN], alone, with_value=transformation is not GRAD))
-    return infer_type(made)
+    return RemoveUnusedFunctions(RemoveUnusedResults(infer_type(made)))  # nobody else calls its parts
 
 
 def checkpointed(module: IRModule, inner: GlobalVar) -> IRModule:
