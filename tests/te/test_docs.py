@@ -14,8 +14,10 @@ SCHEDULES = ROOT / "tests" / "golden" / "schedule"
 
 HEAD = """# Schedules
 
-A tensor expression says what to compute; a schedule says how. It is a tuple of steps, each a frozen value that is
-checked when it is applied: a step that would change the result is refused, with the reason.
+A tensor expression says what to compute, and a schedule says how. A schedule is a tuple of steps. relay checks each
+step when it is applied, and refuses a step that would change the result, with the reason. This page is the reference of
+all steps: for each, its parameters, and the loops before and after it. [Schedules by hand](schedules_by_hand.md) is the
+tutorial.
 
 ```python
 from relay import te
@@ -33,13 +35,15 @@ print(print_primfunc(func))  # the loops, as below and as `relay show --stage ti
 text = te.print_steps(s.steps)  # one step a line; te.parse_steps reads it back
 ```
 
-Stages are named after their computes, loops after the parameters of the compute's function; `split` makes `i.outer`
-and `i.inner` of `i`, `fuse` makes `i.j.fused`, `cache_write` and `cache_read` add stages `c.register`, `a.local`, and
-`rfactor` adds `c.rf`. A result may lie in something larger (`Tensor.gap`), which is no step's concern: loops are those
-of the result, in a buffer that has more room behind one axis. Loops over this axis and those in front of it are better
-not fused.
+A stage has the name of its `te.compute`, and its loops have the names of the parameters of the compute's function.
+`split` replaces `i` by `i.outer` and `i.inner`, and `fuse` makes `i.j.fused`. `cache_write` and `cache_read` add stages
+such as `c.register` and `a.local`, and `rfactor` adds `c.rf`. *Class* is the floating-point class of a step: `EXACT`
+steps do not change a bit of the result, `ROUNDING` steps may change how it is rounded.
 
-This page is written by `tests/te/test_docs.py` (with UPDATE_GOLDEN=1).
+A result may be stored inside a larger buffer, with a gap behind one axis (`Tensor.gap`). The steps do not depend on
+this. But do not fuse the loop over the axis with the gap with loops outside of it.
+
+`tests/te/test_docs.py` generates this page (with UPDATE_GOLDEN=1).
 
 # Steps
 """

@@ -147,7 +147,7 @@ class PassContext:
     against it. Passes that come with relay are required or disabled by name, passes of one's own by themselves.
     `rates` are of the machine that is compiled for; None: of no machine, and what depends on them is done always.
     `external_compilers` say what they take (`AnnotateTarget`), and make its native code. `schedules` are those on
-    record for kernels, which stand in for the compiler's own choice (docs/schedules.md).
+    record for kernels, which stand in for the compiler's own choice (docs/schedule_records.md).
 
     Raises `RelayError`: `opt-level`, `unknown-pass`, `unknown-config`.
 

@@ -14,10 +14,9 @@ from relay.tir.stmt import ALTERNATE
 
 @frozen
 class Alternate:
-    """The iterations of the loop, which must not be reduced over, run from the first to the last one time and from the
-    last to the first the next time, across calls of the kernel. Then what a call leaves in a cache that is too small
-    for all that it reads is what the next one begins with; read in one order, everything would be replaced before its
-    turn.
+    """Run the iterations of the loop, which must not be a reduction loop, from first to last in one call of the kernel
+    and from last to first in the next. If the data do not fit in a cache, each call then begins with the data that the
+    previous call left there. With a fixed order, they would be evicted before they are used.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

@@ -16,9 +16,10 @@ from relay.tir.stmt import THREAD_NAME, LoopKind
 
 @frozen
 class Bind:
-    """The iterations of the loop are the threads along `thread`, one of the axes that the target has. Loops of several
-    stages bound to one axis are one loop: the longest; the others leave its last threads idle. A loop that is reduced
-    over becomes a tree: threads have partial results, which they combine. Class: then ROUNDING.
+    """Run the iterations of the loop on the threads along `thread`, one of the target's thread axes. Loops of several
+    stages that are bound to the same axis become one loop with the largest extent; threads beyond the extent of a
+    shorter loop are idle. A reduction loop becomes a tree reduction: each thread computes a partial result, and the
+    threads combine them. Then the class is ROUNDING.
 
     >>> from relay import te
     >>> from relay.tir.hierarchy import Hierarchy, ThreadAxis

@@ -11,7 +11,7 @@ from relay.te.state import FuseRelation, Loop, State
 
 @frozen
 class Fuse:
-    """Loops `outer` and `inner`, one right inside the other, become `outer.inner.fused`.
+    """Fuse loop `outer` and loop `inner`, which must be directly nested, into the loop `outer.inner.fused`.
 
     >>> from relay import te
     >>> a = te.placeholder((8, 8), "float32", "a")

@@ -10,7 +10,7 @@ from relay.tir.stmt import LoopKind
 
 @frozen
 class Parallel:
-    """The iterations of the loop, which must not be reduced over, run in any order on several threads.
+    """Run the iterations of the loop, which must not be a reduction loop, on several threads in any order.
 
     >>> from relay import te
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")

@@ -11,7 +11,7 @@ from relay.te.state import State
 
 @frozen
 class Pragma:
-    """The loop carries the annotation `key = value`. Targets ignore what they do not know.
+    """Annotate the loop with `key = value`. A target ignores annotations that it does not know.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

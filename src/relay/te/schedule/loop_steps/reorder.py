@@ -12,7 +12,8 @@ from relay.tir.stmt import LoopKind
 
 @frozen
 class Reorder:
-    """The named loops stand in this order, outermost first, in the places that they held together; others stay.
+    """Put the named loops into this order, outermost first, in the positions that they occupied together. Other loops
+    stay.
 
     >>> from relay import te
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")

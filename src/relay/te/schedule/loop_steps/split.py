@@ -11,9 +11,11 @@ from relay.te.state import Loop, SplitRelation, State
 
 @frozen
 class Split:
-    """Loop `i` becomes `i.outer` around `i.inner`; `factor` is the extent of the inner one, or `parts` of the outer.
+    """Split loop `i` into `i.outer` around `i.inner`. `factor` is the extent of the inner loop, `parts` that of the
+    outer.
 
-    An extent that `factor` does not divide leaves a guard, which the partitioning of loops takes out of the main part.
+    If `factor` does not divide the extent, the split adds a guard. Loop partitioning later removes it from the main
+    part of the loop.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

@@ -10,7 +10,7 @@ from relay.te.state import State
 
 @frozen
 class Tile:
-    """Both loops are split, and the inner halves stand inside both outer ones: rows.outer, columns.outer, rows.inner,
+    """Split both loops and nest the inner halves inside both outer ones: rows.outer, columns.outer, rows.inner,
     columns.inner.
 
     >>> from relay import te

@@ -10,7 +10,7 @@ from relay.tir.stmt import LoopKind
 
 @frozen
 class Unroll:
-    """The loop, whose extent must turn out constant, is written out in full.
+    """Unroll the loop completely. After the schedule is applied, its extent must be a constant.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

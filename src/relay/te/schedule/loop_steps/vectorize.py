@@ -13,7 +13,7 @@ from relay.tir.stmt import LoopKind
 
 @frozen
 class Vectorize:
-    """The innermost loop of a stage, which must not be reduced over, becomes one vector.
+    """Execute the innermost loop of a stage, which must not be a reduction loop, as one vector operation.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

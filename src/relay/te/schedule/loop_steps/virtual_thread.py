@@ -10,8 +10,8 @@ from relay.tir.stmt import LoopKind
 
 @frozen
 class VirtualThread:
-    """The iterations of the loop, which must not be reduced over, take turns on one thread: what one has issued to a
-    queue is done while others compute. Each has buffers of its own.
+    """Interleave the iterations of the loop, which must not be a reduction loop, on one thread: while a queue executes
+    the operations of one iteration, others compute. Each iteration has buffers of its own.
 
     >>> from relay import te
     >>> a = te.placeholder((2, 64), "float32", "a")

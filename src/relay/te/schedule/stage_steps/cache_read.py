@@ -15,7 +15,8 @@ from relay.tir.expr import Load
 
 @frozen
 class CacheRead:
-    """A new stage `tensor.scope` copies `tensor` (an input or a stage's result); `readers` read the copy.
+    """Add a stage `tensor.scope` that copies `tensor`, an input or the result of a stage. The stages `readers` read the
+    copy.
 
     >>> from relay import te
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")

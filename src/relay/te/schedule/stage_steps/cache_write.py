@@ -16,9 +16,10 @@ from relay.tir.expr import Load
 
 @frozen
 class CacheWrite:
-    """A new stage `stage.scope` has the formula of `stage`, which becomes a copy of it.
+    """Add a stage `stage.scope` with the formula of `stage`, which becomes a copy of it.
 
-    Computed at a tile loop of the copy, in register scope, the new stage is the accumulators of a micro-kernel.
+    If the new stage is computed at a tile loop of the copy and has register scope, it is the accumulator tile of a
+    micro-kernel.
 
     >>> from relay import te
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")

@@ -13,9 +13,9 @@ from relay.tir.stmt import LoopKind
 
 @frozen
 class ComputeAt:
-    """`stage` is computed at the start of each iteration of loop `loop` of `target`: just the part that is read there.
+    """Compute `stage` at the start of each iteration of loop `loop` of `target`, and only the part that is read there.
 
-    All consumers of the stage must stand inside that loop when the program is lowered.
+    When the program is lowered, all consumers of the stage must be inside this loop.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

@@ -16,7 +16,7 @@ from relay.tir.expr import Load, Value
 
 @frozen
 class ComputeInline:
-    """Wherever the stage is read, its formula stands instead; its loops and its buffer are gone.
+    """Replace every read of the stage by its formula. The loops and the buffer of the stage disappear.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

@@ -11,7 +11,7 @@ from relay.te.state import AtRoot, State
 
 @frozen
 class ComputeRoot:
-    """The whole of `stage` is computed before its consumers start; what every stage does to begin with.
+    """Compute all of `stage` before its consumers start. This is where every stage is computed initially.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

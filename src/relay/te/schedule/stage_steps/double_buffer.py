@@ -12,8 +12,9 @@ from relay.te.state import At, State
 
 @frozen
 class DoubleBuffer:
-    """An iteration of the loop that the stage is computed at reads one of two buffers, while what the next iteration
-    will read goes into the other. Where the stage is issued to a queue, its copies overlap with what is computed.
+    """Give the stage two buffers: each iteration of the loop at which it is computed reads one of them, while the data
+    for the next iteration are written to the other. If the stage is issued to a queue, its copies overlap with the
+    computation.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

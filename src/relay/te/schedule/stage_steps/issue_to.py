@@ -14,9 +14,9 @@ from relay.tir.stmt import LoopKind
 
 @frozen
 class IssueTo:
-    """What the stage computes at its place is issued to `queue`, one of those that the target has; with a `loop`, what
-    each iteration of that computes, by itself. Lowering awaits it where it is read, as far as it is, and before what it
-    reads is written over.
+    """Issue the computation of the stage to `queue`, one of the target's queues. With a `loop`, issue each iteration of
+    this loop as an operation of its own. Lowering inserts awaits where the results are read, for the part that is read,
+    and before the operands are overwritten.
 
     >>> from relay import te
     >>> from relay.tir.hierarchy import Hierarchy, Queue

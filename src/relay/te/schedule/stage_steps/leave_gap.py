@@ -13,10 +13,10 @@ from relay.te.tensor import Gap
 
 @frozen
 class LeaveGap:
-    """Behind each row of the buffer of `stage`, along its last axis, room for `elements` more is left.
+    """Leave room for `elements` more elements after each row of the buffer of `stage`, along its last axis.
 
-    Rows whose distance is a multiple of 4096 bytes share one set of the first-level cache, and push each other out; a
-    gap of one cache line spreads them. The loops stay the same.
+    Rows whose distance is a multiple of 4096 bytes map to the same set of the first-level cache and evict each other. A
+    gap of one cache line avoids this. The loops do not change.
 
     >>> from relay import te
     >>> a = te.placeholder((8, 1024), "float32", "a")

@@ -11,10 +11,11 @@ from relay.te.state import Prefetching, State
 
 @frozen
 class Prefetch:
-    """In `loop` of `stage`, ask for what the next iteration of loop `ahead` of `target` will read of `tensor`.
+    """In `loop` of `stage`, prefetch the part of `tensor` that the next iteration of loop `ahead` of `target` will
+    read.
 
-    The iterations in between share the cache lines out. While a micro-kernel goes through the rows of one panel of
-    packed weights, the next panel is on its way to the second-level cache.
+    The prefetches are distributed over the iterations in between. For example, while a micro-kernel processes the rows
+    of one panel of packed weights, the next panel is loaded into the second-level cache.
 
     >>> from relay import te
     >>> a, w = te.placeholder((8, 8), "float32", "a"), te.placeholder((2, 8, 4), "float32", "w")

@@ -12,10 +12,10 @@ from relay.te.state import State
 
 @frozen
 class PrefetchStores:
-    """At the start of each iteration of `loop` of `stage`, ask for the cache lines that the iteration writes.
+    """At the start of each iteration of `loop` of `stage`, prefetch the cache lines that the iteration writes.
 
-    A store to a line that is not in the cache waits for the line, and those behind it wait too. A tile of results is
-    written once, at the end: what the computation takes is time for its lines to come.
+    A store to a line that is not in the cache waits for the line, and so do the stores after it. A tile of results is
+    written once, at its end, so its lines can be loaded while the tile is computed.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

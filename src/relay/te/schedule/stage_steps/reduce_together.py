@@ -16,8 +16,8 @@ from relay.te.state import At, AtRoot, Stage, State
 
 @frozen
 class ReduceTogether:
-    """`stage` computes what `other` does too, as further components of its reduction, so that what both read is read
-    once. Class: EXACT.
+    """Compute the reduction of `other` in `stage`, as further components of its reduction, so that the operands that
+    both read are read only once. Class: EXACT.
 
     >>> from relay import te
     >>> a = te.placeholder((8, 8), "float32", "a")

@@ -30,9 +30,11 @@ from relay.tir.expr import Holds, Load, Value
 
 @frozen
 class RFactor:
-    """A new stage `stage.rf` reduces over all but `loop`, which is its last axis; `stage` then reduces over that.
+    """Factor a reduction: a new stage `stage.rf` reduces over all loops except `loop`, which becomes its last axis, and
+    `stage` reduces over this axis.
 
-    The partial results may be computed in parallel or as lanes, as a plain reduction cannot. Class: ROUNDING.
+    Unlike the iterations of a plain reduction, the partial results can be computed in parallel or in vector lanes.
+    Class: ROUNDING.
 
     >>> from relay import te
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")

@@ -12,7 +12,7 @@ from relay.tir.buffer import Scope
 
 @frozen
 class SetScope:
-    """The buffers of the stage live in `scope`: `global`, `local`, `register`, or one that the target has beside these.
+    """Put the buffers of the stage into `scope`: `global`, `local`, `register`, or another scope of the target.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")

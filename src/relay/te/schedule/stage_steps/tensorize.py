@@ -11,7 +11,7 @@ from relay.te.state import Intrinsic, State
 
 @frozen
 class Tensorize:
-    """Everything inside and including `loop` is done by `intrinsic`, a name that lowering is given the meaning of.
+    """Replace `loop` and everything inside it by `intrinsic`, the name of an intrinsic that lowering is given.
 
     >>> from relay import te
     >>> from relay.base.dtypes import DType
