@@ -64,7 +64,7 @@ def test_a_build_says_what_is_wrong_with_its_cache(tmp_path: Path, monkeypatch: 
 
 def test_what_was_used_last_is_kept(kept: KeptFiles):
     """Use is not a write: the time of the last write stays."""
-    small = KeptFiles(kept.folder, kept.suffix, 8)
+    small = KeptFiles(kept.folder, kept.suffix, 9)  # 8 is less than the share that is left
     for age, key in enumerate(("abcd", "bbcd", "cbcd"), start=1):
         small.put(key, [b"code"])
         os.utime(small.path(key), (age, age))
@@ -72,6 +72,33 @@ def test_what_was_used_last_is_kept(kept: KeptFiles):
     assert small.path("abcd").stat().st_mtime == 1
     small.trim()
     assert [key for key in ("abcd", "bbcd", "cbcd") if small.find(key)] == ["abcd", "cbcd"]
+
+
+def test_files_are_counted_only_when_the_limit_may_be_passed(kept: KeptFiles, monkeypatch: pytest.MonkeyPatch):
+    files = KeptFiles(kept.folder, kept.suffix, 100)
+    counts: list[int] = []
+    entries = KeptFiles._entries
+
+    def counted(self: KeptFiles):
+        counts.append(len(counts))
+        return entries(self)
+
+    monkeypatch.setattr(KeptFiles, "_entries", counted)
+    for number in range(24):  # 240 bytes: counted at first, and whenever 100 were passed
+        files.put(f"{number:04x}", [b"0123456789"])
+        os.utime(files.path(f"{number:04x}"), (number, number))
+        files.trim()
+    assert len(counts) <= 1 + 24 // 2
+    assert 80 <= sum(path.stat().st_size for path in kept.folder.glob("??/*")) <= 100
+    assert files.find("0017") is not None
+    for written in (b"", b"1\nno number\n"):
+        (kept.folder / ".bytes").write_bytes(written)
+        files.path("0017").write_bytes(b"x" * 1000)
+        files.trim()
+        assert files.find("0017") is None
+    (kept.folder / ".bytes").unlink()
+    files.put("0018", [b"0123456789"])
+    assert not (kept.folder / ".bytes").exists()  # which knows of files that are not counted yet
 
 
 def test_content_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -3,6 +3,10 @@
 Files are put in whole or not at all: two writers, or one that is killed, leave either nothing or a whole file. The disk
 is not waited for: what a machine that lost its power leaves has another checksum, and readers make it again.
 
+How many bytes there are is written down beside the files: a line for what the last count found, then a line for each
+file that was put in since. The files are counted, and the least recently used removed, only when that says that the
+limit is passed: a folder of kernels may have hundreds of thousands.
+
     RELAY_CACHE=0           nothing is kept
     RELAY_CACHE_DIR=path    where; else `relay` in the user's cache folder
 """
@@ -26,6 +30,10 @@ from relay.base.frozen import frozen
 _OWN = 0o700
 _FOLDER_LETTERS = 2
 _OTHERS_WRITE = 0o022
+_BYTES = ".bytes"
+_LONGEST_ACCOUNT_BYTES = 1 << 14
+_KEPT_SHARE = 15 / 16
+"""What is left of the limit when it was passed, so that the next count is far."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -62,8 +70,15 @@ class Draft:
     def keep(self, path: Path) -> None:
         """Close it and give it its place. Raises OSError."""
         self.file.close()
+        size = self.temporary.stat().st_size
         path.parent.mkdir(mode=_OWN, exist_ok=True)
         self.temporary.replace(path)
+        with suppress(FileNotFoundError):  # then nothing was counted yet
+            account = os.open(self.temporary.with_name(_BYTES), os.O_WRONLY | os.O_APPEND)
+            try:
+                os.write(account, b"%d\n" % size)
+            finally:
+                os.close(account)
 
 
 @frozen
@@ -157,7 +172,10 @@ class KeptFiles:
         path.unlink(missing_ok=True)
 
     def trim(self) -> None:
-        """Remove the least recently used files until the rest fits the limit, and what killed writers left."""
+        """Remove the least recently used files if all together pass the limit, and what killed writers left."""
+        known = self._bytes_by_account()
+        if known is not None and known <= self.limit_bytes:
+            return
         entries: list[tuple[float, int, str]] = []
         for entry in self._entries():
             try:
@@ -165,12 +183,33 @@ class KeptFiles:
             except OSError:
                 continue  # another process removed it
             entries.append((status.st_atime, status.st_size, entry.path))
-        excess = sum(size for _, size, _ in entries) - self.limit_bytes
+        left = sum(size for _, size, _ in entries)
+        wanted = self.limit_bytes * _KEPT_SHARE if left > self.limit_bytes else left
         for _, size, path in sorted(entries):
-            if excess <= 0:
-                return
+            if left <= wanted:
+                break
             Path(path).unlink(missing_ok=True)
-            excess -= size
+            left -= size
+        self._begin_account(left)
+
+    def _bytes_by_account(self) -> int | None:
+        """How many bytes are kept, as it was written down; None where it was not, or not by us."""
+        try:
+            content = (self.folder / _BYTES).read_bytes()
+            found = sum(map(int, content.split()))
+        except (OSError, ValueError):
+            return None
+        if not content:
+            return None
+        if len(content) > _LONGEST_ACCOUNT_BYTES:
+            self._begin_account(found)
+        return found
+
+    def _begin_account(self, size_bytes: int) -> None:
+        with self.trying(), self.draft() as draft:
+            draft.file.write(b"%d\n" % size_bytes)
+            draft.file.close()
+            draft.temporary.replace(self.folder / _BYTES)
 
     def _entries(self) -> Iterator[os.DirEntry[str]]:
         """All that is kept, and what is being written."""

@@ -270,6 +270,8 @@ def test_recursion_needs_a_result():
 def test_a_function_typed_at_the_prompt_has_no_source():
     names: dict[str, object] = {"relay": relay}
     exec("def f(x: int):\n    return x\n", names)
-    with pytest.raises(relay.RelayError) as caught:
-        _ = relay.function(names["f"]).module
-    check_message("python", "no-source", caught.value)
+    typed = relay.function(names["f"])
+    for use in (lambda: typed.module, lambda: typed(1)):
+        with pytest.raises(relay.RelayError) as caught:
+            use()
+        check_message("python", "no-source", caught.value)

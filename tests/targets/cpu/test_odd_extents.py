@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -27,16 +28,29 @@ def values(*shape: int, special: float = 0.01) -> np.ndarray:
     return result
 
 
+Formula: TypeAlias = tuple[Callable[..., relay.Expr], tuple[np.ndarray, ...], bool]
+"""What is computed, of which arrays, and whether to the last bit."""
+
+
 def check(
     make: Callable[..., relay.Expr], *arrays: np.ndarray, target: str, bits: bool = False, opt_level: int = 3
 ) -> None:
     """Native code against the interpreter, whose operators are NumPy's; `bits`: to the last one."""
-    inputs = [relay.var(f"p{i}", shape=array.shape, dtype="float32") for i, array in enumerate(arrays)]
-    function = relay.Function(inputs, make(*inputs))
+    check_all([(make, arrays, bits)], target, opt_level)
+
+
+def check_all(formulas: Sequence[Formula], target: str, opt_level: int = 3) -> None:
+    """`check` of each formula; they are compiled together, each on inputs of its own."""
+    inputs = [[relay.var(f"p{i}", shape=each.shape, dtype="float32") for each in arrays]
+              for i, (_, arrays, _) in enumerate(formulas)]  # fmt: skip
+    results = relay.Tuple([make(*own) for (make, _, _), own in zip(formulas, inputs, strict=True)])
+    function = relay.Function([each for own in inputs for each in own], results)
+    given = [each for _, arrays, _ in formulas for each in arrays]
     with np.errstate(all="ignore"):
-        expected = relay.create_executor("interpreter", mod=function).evaluate()(*arrays)
-    found = relay.build(function, target, opt_level=opt_level)(*arrays)
-    np.testing.assert_allclose(found, expected, rtol=0 if bits else 1e-4, atol=0 if bits else 1e-4)
+        expected = relay.create_executor("interpreter", mod=function).evaluate()(*given)
+    found = relay.build(function, target, opt_level=opt_level)(*given)
+    for (_, _, bits), one, other in zip(formulas, found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0 if bits else 1e-4, atol=0 if bits else 1e-4)
 
 
 @pytest.mark.parametrize("target", [SMALL_CACHE, *TARGETS])
@@ -87,9 +101,12 @@ def test_formula_over_axes_that_are_one(shape: tuple[int, ...], target: str) -> 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("shape", [(1, 5, 7, 7), (2, 3, 4, 4), (1, 3, 5, 13), (1, 2, 1, 3), (1, 2, 17, 31)])
 def test_mean_over_maps(shape: tuple[int, ...], target: str) -> None:
-    check(relay.nn.global_avg_pool2d, values(*shape), target=target)
-    check(lambda x: relay.max(x, axis=[2, 3]), values(*shape), target=target, bits=True)
-    check(lambda x: relay.sum(x, axis=[1, 2, 3]), values(*shape), target=target)
+    x = (values(*shape),)
+    check_all(
+        [(relay.nn.global_avg_pool2d, x, False), (lambda x: relay.max(x, axis=[2, 3]), x, True),
+         (lambda x: relay.sum(x, axis=[1, 2, 3]), x, False)],
+        target,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -113,20 +130,23 @@ def test_padding_around_an_axis_of_one(before: int, behind: int, target: str, op
 @pytest.mark.parametrize("shape", [(33331,), (1, 30011), (333, 111), (1, 64, 1024)])
 def test_one_number_of_everything(shape: tuple[int, ...], target: str, special: float) -> None:
     """Long enough to be shared out among threads, in stretches that need not be of one length."""
-    x = values(*shape, special=special)
-    check(relay.max, x, target=target, bits=True)
-    check(lambda x: relay.argmax(relay.exp(x)), x, target=target, bits=True)
-    check(lambda x: relay.mean(x * x), x, target=target)
-    check(relay.nn.softmax, x, target=target)
-    check(lambda x: x / relay.sum(relay.abs(x)), x, target=target)
+    x = (values(*shape, special=special),)
+    check_all(
+        [(relay.max, x, True), (lambda x: relay.argmax(relay.exp(x)), x, True), (lambda x: relay.mean(x * x), x, False),
+         (relay.nn.softmax, x, False), (lambda x: x / relay.sum(relay.abs(x)), x, False)],
+        target,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("width", [2, 3, 7, 16, 31, 33, 34, 57, 64])
 def test_pooling_reads_every_second_element(width: int, target: str) -> None:
-    x = values(1, 3, 5, width)
-    check(lambda x: relay.nn.avg_pool2d(x, (2, 2), (2, 2)), x, target=target)
-    check(lambda x: relay.nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1, 1, 1)), x, target=target, bits=True)
+    x = (values(1, 3, 5, width),)
+    check_all(
+        [(lambda x: relay.nn.avg_pool2d(x, (2, 2), (2, 2)), x, False),
+         (lambda x: relay.nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1, 1, 1)), x, True)],
+        target,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -153,22 +173,32 @@ def test_depthwise_convolution_of_channels_in_front(
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("copies", [2, 3, 4, 5])
 @pytest.mark.parametrize("width", [1, 3, 7, 8, 17, 31, 33])
-def test_elements_read_several_times_in_a_row(width: int, copies: int, target: str) -> None:
+def test_elements_read_several_times_in_a_row(width: int, target: str) -> None:
     """By repeats, and by images of several layouts, to the last bit."""
-    check(lambda x: relay.repeat(x, copies, 1) * relay.const(3.0), values(5, width), target=target, bits=True)
 
-    def resized(layout: str) -> Callable[[relay.Expr], relay.Expr]:
+    def repeated(copies: int) -> Callable[[relay.Expr], relay.Expr]:
+        return lambda x: relay.repeat(x, copies, 1) * relay.const(3.0)
+
+    def resized(copies: int, layout: str) -> Callable[[relay.Expr], relay.Expr]:
         size, mode = (3 * copies, width * copies), "asymmetric"
         return lambda x: relay.image.resize2d(x, size, None, layout, "nearest_neighbor", mode)
 
-    check(resized("NCHW"), values(1, 2, 3, width), target=target, bits=True)
-    check(resized("NHWC"), values(1, 3, width, 2), target=target, bits=True)
+    row, channels_first, channels_last = values(5, width), values(1, 2, 3, width), values(1, 3, width, 2)
+    formulas: list[Formula] = []
+    for copies in (2, 3, 4, 5):
+        formulas.append((repeated(copies), (row,), True))
+        formulas.append((resized(copies, "NCHW"), (channels_first,), True))
+        formulas.append((resized(copies, "NHWC"), (channels_last,), True))
+    check_all(formulas, target)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("shape", "axes"), [((5, 33), (1,)), ((2, 7, 17), (1,)), ((3, 1, 31), (1, 2)), ((15,), (0,))])
 def test_vectors_of_length_one(shape: tuple[int, ...], axes: tuple[int, ...], target: str) -> None:
-    check(lambda x: relay.nn.l2_normalize(x, 1e-5, axis=axes), values(*shape), target=target)
-    check(lambda x: x - relay.mean(x, axes, keepdims=True), values(*shape), target=target)
+    x = (values(*shape),)
+    check_all(
+        [(lambda x: relay.nn.l2_normalize(x, 1e-5, axis=axes), x, False),
+         (lambda x: x - relay.mean(x, axes, keepdims=True), x, False)],
+        target,
+    )  # fmt: skip

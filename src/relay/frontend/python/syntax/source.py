@@ -53,15 +53,7 @@ class Definition:
 def read_source(definition: Callable[..., Any] | type) -> PythonSource:
     """The source of a function or class. Raises `RelayError` (rule `no-source`) when Python does not know it, as for
     what is typed at the prompt."""
-    try:
-        found = definition_of(definition)
-    except (OSError, TypeError) as error:
-        raise RelayError(
-            rule="no-source",
-            message=f"the source of `{definition.__name__}` cannot be read",
-            found=str(error),
-            remedy="put it in a file: relay reads the text of a function, it does not run it",
-        ) from error
+    found = definition_of(definition)
     tree = found.tree.body[0] if found.tree is not None and found.tree.body else None
     if not isinstance(tree, ast.FunctionDef | ast.ClassDef):
         raise RelayError(
@@ -74,7 +66,19 @@ def read_source(definition: Callable[..., Any] | type) -> PythonSource:
 
 
 def definition_of(definition: Callable[..., Any] | type) -> Definition:
-    """The text of a function or class. Raises OSError and TypeError."""
+    """The text of a function or class. Raises `RelayError` (rule `no-source`)."""
+    try:
+        return _looked_up(definition)
+    except (OSError, TypeError) as error:
+        raise RelayError(
+            rule="no-source",
+            message=f"the source of `{definition.__name__}` cannot be read",
+            found=str(error),
+            remedy="put it in a file: relay reads the text of a function, it does not run it",
+        ) from error
+
+
+def _looked_up(definition: Callable[..., Any] | type) -> Definition:
     if isinstance(definition, type):
         lines, first = inspect.getsourcelines(definition)
         return Definition(inspect.getsourcefile(definition) or "<python>", lines, first, _parsed(lines))
