@@ -222,8 +222,10 @@ def recurrence(draft: Draft) -> None:
 
 
 def quantized(draft: Draft) -> None:
-    """There and back: elements beyond the middle of two steps go to the even one."""
+    """There and back: elements beyond the middle of two steps go to the even one, NaN to no stated one."""
     x = _float(draft)
+    if np.isnan(draft.values[x]).any():
+        raise Unfit
     if draft.chance(0.3):
         low, high = min(0.0, float(draft.values[x].min())), max(0.0, float(draft.values[x].max()))
         if low == high:
