@@ -144,6 +144,14 @@ def test_what_fits_no_rule_stays_as_it_is(expr: IntExpr) -> None:
     assert simplify(expr, SMALL) == expr
 
 
+def test_a_division_by_what_is_0_in_code_that_no_run_reaches_stays() -> None:
+    """The other branch of `if n > 0` around what divides by `n`."""
+    nowhere = Assumptions({NN: Interval(0, 0)})
+    for expr in (I % NN, I // NN, 4 * (I % NN) + J):
+        assert nowhere.simplify(expr) == expr
+    assert nowhere.simplify(NN + J) == J
+
+
 def test_symbolic_fused_axes() -> None:
     known = Assumptions({NN: Interval(1, None), MM: Interval(1, None)}).with_loop(I, NN).with_loop(J, MM)
     assert known.simplify((I * MM + J) // MM) == I

@@ -164,7 +164,10 @@ class Assumptions:
         current: IntExpr = expr
         applied: list[str] = []
         while len(applied) <= _STEP_LIMIT:
-            rebuilt = map_parts(current, self.simplify)
+            try:
+                rebuilt = map_parts(current, self.simplify)
+            except ZeroDivisionError:  # facts by which a divisor is 0 are of code that no run reaches
+                return current
             if rebuilt == current and not isinstance(rebuilt, (int, Symbol, Atom)):
                 found = self._apply_rules(rebuilt)
                 if found is None:
