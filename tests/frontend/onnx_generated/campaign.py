@@ -101,7 +101,14 @@ class _Imported:
 
     def verdict(self, found: Sequence[Seen], meant: Sequence[Seen]) -> Verdict:
         """Whether two results are as near as rounding leaves them."""
-        return judged(found, meant, ROUNDS, lambda by: [(self._meaning(by), self.result)])
+        return judged(found, meant, ROUNDS, lambda by: [(self._moved(by), self.result)])
+
+    def _moved(self, by: CallOperator) -> list[Seen]:
+        """Nothing where a small change of numbers makes extents that no longer fit: `Unique` counts other elements."""
+        try:
+            return self._meaning(by)
+        except RelayError:
+            return []
 
 
 def check(example: Generated, level: int) -> str:
