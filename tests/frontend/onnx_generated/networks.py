@@ -56,9 +56,11 @@ def _image(draft: Draft) -> str:
 
 def _window(draft: Draft, space: tuple[int, ...], most: int = 3) -> dict[str, object]:
     kernel = [draft.whole(1, min(most, extent)) for extent in space]
-    window: dict[str, object] = {"strides": draft.wholes(1, 2, len(space)) if draft.chance(0.7) else None}
-    if draft.chance(0.25):
-        window["auto_pad"] = draft.one_of("SAME_UPPER", "SAME_LOWER", "VALID")
+    strides = draft.wholes(1, 2, len(space)) if draft.chance(0.7) else None
+    window: dict[str, object] = {"strides": strides}
+    if draft.chance(0.25):  # SAME_* of a window that is smaller than its step pads by less than nothing
+        is_covering = strides is None or all(size >= step for size, step in zip(kernel, strides, strict=True))
+        window["auto_pad"] = draft.one_of("SAME_UPPER", "SAME_LOWER", "VALID") if is_covering else "VALID"
     elif draft.chance(0.6):
         window["pads"] = [draft.whole(0, max(0, kernel[at % len(space)] - 1)) for at in range(2 * len(space))]
     return {"kernel_shape": kernel, **window}
