@@ -11,6 +11,9 @@ from typing import BinaryIO
 
 from relay.base.diagnostics import RelayError
 
+PICKLE_SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".pkl")
+"""Of files that are pickles, as a rule: reading one runs what its writer wants, so none is read."""
+
 
 def write_atomically(path: Path, chunks: Iterable[bytes | memoryview], mode: int = 0o666) -> None:
     """Write a file so that other processes, and those that come after a crash, see the old content or the new, and

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import relay
 from relay.base.arguments import BYTES, PATH, Kind, expect
 from relay.base.diagnostics import RelayError
-from relay.base.files import read_file
+from relay.base.files import PICKLE_SUFFIXES, read_file
 from relay.base.frozen import frozen
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Shape: TypeAlias = Sequence[Union[int, str]]
 ModelFile: TypeAlias = Union["str | os.PathLike[str]", bytes]
 SOURCE_SUFFIXES = (".onnx", ".pt2", ".relay", ".json")
-_PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl")
 
 
 @frozen
@@ -79,7 +78,7 @@ def read_model(
                 expected="a file whose name ends in " + ", ".join(SOURCE_SUFFIXES),
                 found=suffix or "no suffix",
                 remedy="save it with torch.export.save: a pickle runs what its writer wants"
-                if suffix in _PICKLES
+                if suffix in PICKLE_SUFFIXES
                 else "",
             )
     return Model(module, dict(params or {}))

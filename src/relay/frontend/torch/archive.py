@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from relay.base.diagnostics import RelayError
-from relay.base.files import open_regular
+from relay.base.files import PICKLE_SUFFIXES, open_regular
 from relay.frontend.shared.names import printable
 from relay.frontend.torch.package import torch_package
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-_PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl")
 _MODEL = "model"
 _NAMES = frozenset({
     "Symbol", "Integer", "Rational", "Float", "Mul", "Add", "Pow", "Min", "Max", "Mod", "PythonMod", "FloorDiv",
@@ -45,7 +44,7 @@ def read_archive(source: Path | bytes) -> ExportedProgram:
     """
     name = "the model" if isinstance(source, bytes) else printable(source.name)
     if isinstance(source, Path):
-        if source.suffix in _PICKLES:
+        if source.suffix in PICKLE_SUFFIXES:
             raise _pickled(f"{name} is a pickle, which runs what its writer wants when it is read")
         open_regular(source).close()
     try:
