@@ -160,3 +160,13 @@ def test_one_number_is_made_of_whole_tensors() -> None:
     ):
         executable = relay.build(Function([x, y], body), opt_level=3)
         np.testing.assert_allclose(executable(*arrays), expected, rtol=1e-4)
+
+
+def test_what_reads_one_value_across_in_two_orders_stays_apart() -> None:
+    """A kernel of one result turns squares in registers; one of both would gather each element."""
+    x = relay.var("x", shape=(16, 32, 16))
+    turned = [op.transpose(each, (2, 1, 0)) for each in (op.negative(x), op.exp(x))]
+    with PassContext(opt_level=3):
+        assert len(groups_of(FuseOps(IRModule.from_expr(Function([x], relay.Tuple(turned)))))) == 2
+        along = relay.Tuple([op.negative(x), op.exp(x)])
+        assert len(groups_of(FuseOps(IRModule.from_expr(Function([x], along))))) == 1

@@ -66,11 +66,17 @@ def _made_inside(members: Sequence[Node], operand_numbers: Callable[[Formula], f
         yield from (by_call[inputs[number]] for number in numbers if inputs[number] in by_call)
 
 
+def turns(members: Sequence[Node]) -> bool:
+    """Whether these calls read along another axis than they write: a kernel of one result turns squares of what they
+    read in registers, one of several would gather."""
+    return any(member.formula.across for member in members)
+
+
 def regroups_what_is_turned(members: Sequence[Node]) -> bool:
     """Whether a reshape gives other rows to what a transposition made: a kernel that turns squares of it in registers
     must know its rows. Behind its group the reshape is a view."""
     turned: set[Expr] = set()
-    for member in members if any(each.formula.across for each in members) else ():
+    for member in members if turns(members) else ():
         is_of_turned = any(operand in turned for operand in member.operands)
         if is_of_turned and member.record.is_view and _has_other_rows(member):
             return elements(member.call) > FREE_OPERATIONS

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from relay.ir.expr import Constant, Expr, Let, Tuple
 from relay.ops.framework.record import FusionKind
 from relay.transform.framework.context import FusionLimits
+from relay.transform.fusion.evaluations import turns
 from relay.transform.fusion.graph import FusionGraph, Group, Node, external_operands, in_order, shape_of, within
 from relay.transform.fusion.rows import is_arithmetic, is_reduction, share_rows, sweep_of
 
@@ -119,8 +120,9 @@ class _Joining:
             return False
         if _is_view(group) or _is_view(other) or not within(self.limits, (group, other)):
             return False
-        computes_elements = max(group.kind, other.kind) <= FusionKind.INJECTIVE
-        if computes_elements or not any(map(is_reduction, (*group.members, *other.members))):
+        if max(group.kind, other.kind) <= FusionKind.INJECTIVE:
+            return bool(shape) and not (turns(group.members) and turns(other.members))
+        if not any(map(is_reduction, (*group.members, *other.members))):
             return bool(shape)
         members = in_order((group, other))
         return (

@@ -12,8 +12,9 @@ inputs back as they were. What the program, or a rule of the target, converts th
 such changes of layout go. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
 weights are packed in blocks of output channels (the packing folds). Depthwise convolutions, and those to few output
 channels with what resizes their results, stay as they are where no other convolution takes or makes what they work on
-(`convolutions_in_place`). `nn.dense` becomes `nn.contrib_dense_pack`. Other products get their matrices
-as kernels read them, the second with columns innermost, by transpositions of their own.
+(`convolutions_in_place`). Gradients of those of few pixels become products with the kernel as it lies
+(`window_products`). `nn.dense` becomes `nn.contrib_dense_pack`. Other products get their matrices as kernels read them,
+the second with columns innermost, by transpositions of their own.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ from relay.transform.algorithms.row_convolution import (
     of_image,
     row_of,
 )
+from relay.transform.algorithms.window_products import kernel_gradient_as_product, spread_as_product
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import function_pass
 from relay.transform.layout.convolutions_in_place import convolutions_in_place
@@ -270,8 +272,12 @@ class Layouts:
         layout = "HWOI" if is_depthwise and attributes.groups > 1 else OPEN
         if not preferred or attributes.kernel_layout != "OIHW" or (attributes.groups > 1 and not is_depthwise):
             return None
+        gradient, data = map(self.preferred, expr.args)
+        product = kernel_gradient_as_product(gradient, data, attributes) if preferred == "NHWC" else None
+        if product is not None:
+            return product
         changed = _changed(attributes, data_layout=preferred, kernel_layout=layout)
-        found = call(record, tuple(map(self.preferred, expr.args)), changed)
+        found = call(record, (gradient, data), changed)
         return kernel_from_open(found) if layout == OPEN else in_layout(found, layout, "OIHW")
 
     def _blocks(self, convolution: Call) -> tuple[int, ...]:
@@ -343,6 +349,9 @@ class Layouts:
         is_plain = record.name == "nn.conv2d" and attributes.data_layout == self.preferences.conv2d_data
         if not is_plain or kernel.blocks or not isinstance(type_, TensorType):
             return None
+        product = spread_as_product(self.plain(expr.args[0]), self.plain(weight), attributes)
+        if product is not None:
+            return product
         extents = kernel.extents(type_.shape)
         ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
         layout = layout_of_kernel(attributes, ordered, isinstance(weight, Constant), self._blocks(expr))

@@ -15,6 +15,8 @@ from relay.transform.framework.context import fitting_block
 OF_FEW_CHANNELS = "HWIO"
 OPEN = "IHWO"
 """Of kernels that only the run knows and that fill no blocks: to give them it turns one matrix."""
+_TURNED = {"OIHW": (0, 3, 2, 1), "IOHW": (1, 3, 0, 2)}
+"""The axes of blocks of output channels, taps, input channels and channels of a block, in a kernel so divided."""
 
 
 def layout_of_kernel(
@@ -50,16 +52,19 @@ def kernel_in_layout(weight: Expr, layout: str, wanted: str) -> Expr:
     type_ = weight.checked_type
     assert isinstance(type_, TensorType)
     known = [extent for extent in type_.shape if isinstance(extent, int)]
-    if layout != "OIHW" or len(known) < len(type_.shape) or isinstance(weight, Constant):
+    if layout not in _TURNED or len(known) < len(type_.shape) or isinstance(weight, Constant):
         return weight if layout == wanted else layout_transform(weight, layout, wanted)
-    outputs, inputs, *window = known
-    if wanted == OPEN:
+    window = known[2:]
+    if wanted == OPEN and layout == "OIHW":
+        outputs, inputs = known[:2]
         turned = transpose(reshape(weight, (1, outputs, inputs * math.prod(window))), (0, 2, 1))
         return reshape(turned, (inputs, *window, outputs))
+    outputs, inputs = known[layout.index("O")], known[layout.index("I")]
     block = int(wanted.removeprefix("OHWI").removesuffix("o")) if wanted.startswith("OHWI") and wanted[-1] == "o" else 0
     if not block or outputs % block:
         return weight if layout == wanted else layout_transform(weight, layout, wanted)
-    turned = transpose(reshape(weight, (outputs // block, block, inputs, math.prod(window))), (0, 3, 2, 1))
+    blocks = {"OIHW": (outputs // block, block, inputs), "IOHW": (inputs, outputs // block, block)}[layout]
+    turned = transpose(reshape(weight, (*blocks, math.prod(window))), _TURNED[layout])
     return reshape(turned, (outputs // block, *window, inputs, block))
 
 
