@@ -12,9 +12,9 @@ inputs back as they were. What the program, or a rule of the target, converts th
 such changes of layout go. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
 weights are packed in blocks of output channels (the packing folds). Depthwise convolutions, and those to few output
 channels with what resizes their results, stay as they are where no other convolution takes or makes what they work on
-(`convolutions_in_place`). Gradients of those of few pixels become products with the kernel as it lies
-(`window_products`). `nn.dense` becomes `nn.contrib_dense_pack`. Other products get their matrices as kernels read them,
-the second with columns innermost, by transpositions of their own.
+(`convolutions_in_place`). Convolutions of few pixels with kernels that the run brings, and their gradients, become
+products with these as they lie (`window_products`). `nn.dense` becomes `nn.contrib_dense_pack`. Other products get
+their matrices as kernels read them, the second with columns innermost, by transpositions of their own.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from relay.transform.algorithms.row_convolution import (
     of_image,
     row_of,
 )
-from relay.transform.algorithms.window_products import kernel_gradient_as_product, spread_as_product
+from relay.transform.algorithms.window_products import as_product, kernel_gradient_as_product
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import function_pass
 from relay.transform.layout.convolutions_in_place import convolutions_in_place
@@ -113,6 +113,11 @@ class Layouts:
     def order(self) -> tuple[int, ...]:
         """Axis `i` of the preferred layout is axis `order[i]` of NCHW."""
         return tuple(self.source.index(letter) for letter in self.preferences.conv2d_data)
+
+    @property
+    def _may_be_products(self) -> bool:
+        """Whether convolutions of few pixels are products with their kernels: none asks for a layout of these."""
+        return self.preferences.conv2d_data == "NHWC" and not self.kernel_layout
 
     def plain(self, expr: Expr) -> Expr:
         """The new version of an expression with its axes in their old order."""
@@ -251,6 +256,9 @@ class Layouts:
         """The convolution of data that are in the preferred layout, with its kernel in this one."""
         kernel, type_ = parse_layout(attributes.kernel_layout), weight.checked_type
         assert isinstance(type_, TensorType)
+        product = as_product(data, weight, attributes) if self._may_be_products else None
+        if product is not None:
+            return product
         extents = kernel.extents(type_.shape)
         taps = tuple(extent for extent in (extents["H"], extents["W"]) if isinstance(extent, int))
         attrs = _changed(
@@ -273,7 +281,7 @@ class Layouts:
         if not preferred or attributes.kernel_layout != "OIHW" or (attributes.groups > 1 and not is_depthwise):
             return None
         gradient, data = map(self.preferred, expr.args)
-        product = kernel_gradient_as_product(gradient, data, attributes) if preferred == "NHWC" else None
+        product = kernel_gradient_as_product(gradient, data, attributes) if self._may_be_products else None
         if product is not None:
             return product
         changed = _changed(attributes, data_layout=preferred, kernel_layout=layout)
@@ -349,9 +357,6 @@ class Layouts:
         is_plain = record.name == "nn.conv2d" and attributes.data_layout == self.preferences.conv2d_data
         if not is_plain or kernel.blocks or not isinstance(type_, TensorType):
             return None
-        product = spread_as_product(self.plain(expr.args[0]), self.plain(weight), attributes)
-        if product is not None:
-            return product
         extents = kernel.extents(type_.shape)
         ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
         layout = layout_of_kernel(attributes, ordered, isinstance(weight, Constant), self._blocks(expr))
