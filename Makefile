@@ -37,7 +37,7 @@ suite: $(VENV)/.ready-test  ## the tests; with RELAY_TEST_HOST=zen_3 as on that 
 
 test: check suite  ## all that must hold before a change lands
 
-fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 generated programs, 10,000 kernels, the gradients of 10,000 programs, 5,000 Python functions, 5,000 programs of each kind for every pass, all PyTorch models, ONNX's suite, and 200 compilations that are killed, 1,000 programs loaded and 300 compiled, 100,000 damaged inputs, and 5,000 random ONNX graphs
+fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 generated programs, 10,000 kernels, the gradients of 10,000 programs, 5,000 Python functions, 5,000 programs of each kind for every pass, all PyTorch models, five whole trainings, ONNX's suite, and 200 compilations that are killed, 1,000 programs loaded and 300 compiled, 100,000 damaged inputs, and 5,000 random ONNX graphs
 	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime tests/programs tests/frontend/python tests/driver/test_compiled_operators.py
 	$(BIN)/python -m tests.programs
 	$(BIN)/python -m tests.targets.cpu.campaign
@@ -46,6 +46,7 @@ fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 g
 	$(BIN)/python -m tests.frontend.python.campaign
 	$(BIN)/python -m tests.frontend.torch.campaign
 	$(BIN)/python -m tests.frontend.torch.campaign --captured
+	$(BIN)/python -m tests.training.campaign
 	$(BIN)/python -m tests.frontend.onnx_suite
 	$(BIN)/python -m tests.frontend.onnx_suite --interpret --symbolic
 	mkdir -p build/campaigns
