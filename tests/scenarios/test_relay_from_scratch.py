@@ -5,7 +5,7 @@ import io
 import re
 import tokenize
 
-from tests.pages import DOCS, run_page
+from tests.pages import DOCS, blocks, run_page
 
 PAGE = (DOCS / "relay_from_scratch.md").read_text(encoding="utf-8")
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -37,6 +37,13 @@ def test_the_page_says_how_long_its_program_is():
     assert stated
     assert (lines_of_code(before), lines_of_code(gradients)) == tuple(map(int, stated.groups()))
     assert lines_of_code(after) == 0
+
+
+def test_the_program_stays_small_and_its_lines_short():
+    before, _ = PAGE.split("## 9. ")
+    assert lines_of_code(before) <= 600
+    code = "".join(blocks("relay_from_scratch.md", "python"))
+    assert [line for line in code.splitlines() if len(line) > 100] == []
 
 
 def test_the_files_that_the_page_points_at_exist():
