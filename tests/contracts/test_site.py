@@ -54,3 +54,21 @@ def test_no_block_shows_its_fence(site: Path):
     """Fences that the generator does not read as such are shown as text."""
     for page in site.rglob("*.html"):
         assert "<p>```" not in page.read_text(encoding="utf-8"), page
+
+
+def test_links_and_images_lead_to_files_of_the_site(site: Path):
+    for page in site.rglob("*.html"):
+        if page.name == "404.html":  # its links are from the root of a server
+            continue
+        text = re.sub(r"<code.*?</code>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"""\b(?:href|src)=["']?([^"'\s>#]+)""", text):
+            assert re.match(r"[a-z]+:", target) or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_programs_of_relay_are_coloured(site: Path):
+    page = (site / "from_c.html").read_text(encoding="utf-8")
+    programs = re.findall(r'<span class="filename">\w+/\w+\.relay</span>.*?</code>', page, re.DOTALL)
+    assert len(programs) == 3
+    for program in programs:
+        assert '<span class="k">def</span>' in program
+        assert 'class="err"' not in program

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="no C compiler")
 
 
 def blocks(language: str, name: str) -> list[str]:
-    return re.findall(rf'^```{language} title="{name}"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
+    """The blocks in a language that are titled as files in the folder `name`, or as commands in it."""
+    pattern = rf'^```{language} title="(?:in )?{name}/[\w.]*"\n(.*?)^```$'
+    return re.findall(pattern, PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module", params=NAMES)
