@@ -274,6 +274,54 @@ def truths(n: int, x: S):
     return t, 1 if xs else 2, not n
 
 
+def left_in_a_branch(n: int):
+    y = 0
+    if n > 3:
+        for i in range(n % 3):
+            if i == 1:
+                z = 5
+                break
+        else:
+            z = 7
+            y = n
+    else:
+        z = 1
+    return y, z
+
+
+def left_in_a_branch_of_turns(n: int):
+    y = 0
+    for turn in range(3):
+        if turn < n:
+            for i in (1, 2, 3):
+                if i == n - turn:
+                    y = y + 5
+                    break
+            else:
+                y = y + 7
+                continue
+        y = y + 100
+    return y
+
+
+def endless_in_a_branch(n: int):
+    if n > 3:
+        while True:
+            z = n * 2
+            if z > n:
+                break
+    else:
+        z = 1
+    return z
+
+
+@pytest.mark.parametrize("n", range(8))
+def test_a_branch_holds_a_loop_that_break_leaves(n):
+    agrees(left_in_a_branch, n)
+    agrees(left_in_a_branch_of_turns, n)
+    agrees(endless_in_a_branch, n)
+
+
 @pytest.mark.parametrize("n", [2, 7, 9])
 def test_a_loop_with_else(n):
     agrees(smallest_divisor, n)

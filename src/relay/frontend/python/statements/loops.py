@@ -100,6 +100,11 @@ def _named_first(block: Block, node: ast.While) -> ast.While:
     return ast.copy_location(ast.While(always, [asked, *node.body], []), node)
 
 
+def _leaves(node: ast.While | ast.For) -> bool:
+    """Whether a loop may end what stands around it: by `return`, or by what its `else` does."""
+    return leaves_by(node.body, ast.Return) or leaves_early(node.orelse)
+
+
 def _set_behind(block: Block, node: ast.While | ast.For) -> list[str]:
     """The names that have a value behind a loop with `else`, or one without end, whichever `break` leaves it."""
     is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
@@ -136,9 +141,12 @@ def _made(
         return _function(block, node, stepping, starts, made, end, exits)
 
     behind = _set_behind(block, node)
-    if leaves_by(node.body, ast.Return) or node.orelse or behind:
-        names = [*made.names, *behind]
+    names = [*made.names, *behind]
+    if _leaves(node):
         return block.closed(joined(block, names, made.span, ways, lambda side: dispatch.run(side, rest, exits)))
+    if node.orelse or behind:
+        _go_on(block, names, made.span, ways)
+        return None
     whole = ways(lambda side: _values(side, made))
     if len(made.names) == 1:
         block.names[made.names[0]] = block.bind_as(made.names[0], whole, made.types[0], made.span)
@@ -261,9 +269,10 @@ def unrolled(
             assign(block, node.target, item)
             dispatch.straight(block, node.body)
         return None
-    if leaves_by(node.body, ast.Return) or node.orelse:
+    if _leaves(node):
         return _turns(block, node, items, lambda side: dispatch.run(side, rest, exits), exits)
-    _go_on(block, node, items)
+    first, names = block.inside(), [*changing_names(block, _names(node)), *_set_behind(block, node)]
+    _go_on(block, names, block.span(node), lambda leave: _turns(first, node, items, leave, Exits()))
     return None
 
 
@@ -295,18 +304,15 @@ def _turns(block: Block, node: ast.For, items: Sequence[Any], behind: End, exits
     return block.closed(joined(block, known, span, lambda leave: turn(first, 0, leave), behind))
 
 
-def _go_on(block: Block, node: ast.For, items: Sequence[Any]) -> None:
-    """A loop that nothing returns from: it is worth the variables that it changes."""
-    span, names = block.span(node), changing_names(block, _names(node))
+def _go_on(block: Block, names: Sequence[str], span: Span, ways: Callable[[End], Expr]) -> None:
+    """A loop that only its own `break` leaves: it is worth the variables that it changes or sets."""
     left: list[Any] = []
 
     def values(inner: Block) -> Expr:
         left.extend(inner.names[name] for name in names)
         return inner.closed(Tuple(tuple(as_expr(inner, each, span) for each in left), span=span))
 
-    first = block.inside()
-    state = joined(block, names, span, lambda leave: _turns(first, node, items, leave, Exits()), values)
-    whole = block.bind("state", state, span)
+    whole = block.bind("state", joined(block, names, span, ways, values), span)
     for position, (name, value) in enumerate(zip(names, left, strict=True)):
         found = block.bind(name, TupleGetItem(whole, position, span=span), span)
         block.names[name] = block.named(form_of(value), block.ownership.hand_on(value, found), span)
