@@ -315,11 +315,22 @@ def endless_in_a_branch(n: int):
     return z
 
 
+def element_behind_all(n: int):
+    i, y = 10, 0
+    for i in range(n):
+        if i > 4:
+            break
+    else:
+        y = i * 2
+    return y
+
+
 @pytest.mark.parametrize("n", range(8))
 def test_a_branch_holds_a_loop_that_break_leaves(n):
     agrees(left_in_a_branch, n)
     agrees(left_in_a_branch_of_turns, n)
     agrees(endless_in_a_branch, n)
+    agrees(element_behind_all, n)
 
 
 @pytest.mark.parametrize("n", [2, 7, 9])

@@ -51,9 +51,7 @@ class _Loop:
 
 def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
     if node.orelse and not leaves_by(node.body, ast.Break):  # it always stands behind
-        plain = copy(node)
-        plain.orelse = []
-        return dispatch.some(block, [plain, *node.orelse], rest, exits)
+        return dispatch.some(block, [_without_else(node), *node.orelse], rest, exits)
     if isinstance(node, ast.While) and named_in(node.test):
         return dispatch.some(block, [_named_first(block, node)], rest, exits)
     stepping = stepping_of(block, node)
@@ -74,7 +72,7 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
         if tree not in block.session.reads:
             block.session.reads[tree] = reads(tree)
         everywhere = block.session.reads[tree]
-        inside = reads(node)
+        inside = reads(_without_else(node))
         changed += [name for name in targets if name not in changed and everywhere[name] > inside[name]]
     for name in changed:
         block.names.setdefault(name, Unset(span))
@@ -87,6 +85,12 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
     for start, variable in zip(starts, state, strict=True):
         block.ownership.begin_loop(start, variable)
     return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types, forms), rest, exits)
+
+
+def _without_else(node: ast.While | ast.For) -> ast.While | ast.For:
+    turns = copy(node)
+    turns.orelse = []
+    return turns
 
 
 def _named_first(block: Block, node: ast.While) -> ast.While:
