@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import count
 from typing import TypeAlias
@@ -11,11 +12,11 @@ from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.infer.checks import checks_of
 from relay.ir.datatype import held_types
-from relay.ir.expr import Expr, Function, GlobalVar, Var
+from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Check
-from relay.ir.sharing import scopes
+from relay.ir.sharing import let_chain, scopes
 from relay.ir.type_traversal import free_type_leaves, type_symbols
 from relay.ir.types import (
     ANY,
@@ -33,7 +34,7 @@ from relay.lower.boundary.interface import (
     output_parameters,
     result_spec,
 )
-from relay.lower.code.run_time_checks import own_symbols
+from relay.lower.code.run_time_checks import group_checks, own_symbols
 from relay.lower.kernels.group import is_of_tensors, leaf_types
 from relay.lower.planning.kernel_calls import Constants, KernelInfo, KernelOf
 from relay.lower.procedures.destinations import with_destinations
@@ -127,9 +128,12 @@ def entry_checks(function: Function, module: IRModule) -> tuple[Check, ...]:
     return tuple(
         each.check
         for each in found
-        if (each.node is function or where.of(each.node) is where.root)
-        and free_symbols(each.check.condition.left) | free_symbols(each.check.condition.right) <= given
+        if (each.node is function or where.of(each.node) is where.root) and _speaks_of(each.check) <= given
     )
+
+
+def _speaks_of(check: Check) -> AbstractSet[Symbol]:
+    return free_symbols(check.condition.left) | free_symbols(check.condition.right)
 
 
 def can_be_entered(function: Function, module: IRModule) -> bool:
@@ -162,12 +166,15 @@ def _flat_entry(name: GlobalVar, function: Function, checks: Sequence[Check], pr
     inputs = [each for parameter in function.params for each in input_parameters(parameter)]
     symbols = determined_symbols(function, inputs)
     given = known_type(function.body)
+    lets, _ = let_chain(function.body)
+    kernels = [let.value.op for let in lets if isinstance(let.value, Call) and isinstance(let.value.op, Function)]
+    sure = [each for kernel in kernels for each in group_checks(kernel) if _speaks_of(each) <= {*symbols}]
     return Entry(
         name.name_hint,
         procedures.fresh_name(name.name_hint),
         tuple(inputs),
         symbols,
-        extent_checks(function, checks, symbols, procedures.failure),
+        extent_checks(function, (*checks, *sure), symbols, procedures.failure),  # some are sure since optimization
         is_flat=True,
         outputs=output_parameters(leaf_types(given)),
         copied=result_spec(given, count()),
@@ -185,9 +192,7 @@ def _entry(
         raise not_crossing(function, f"`{name.name_hint}` gives a value of type {given}")
     tensors = [each for each in inputs if isinstance(each, Parameter)]
     symbols = determined_symbols(function, tensors)
-    told = [
-        each for each in checks if free_symbols(each.condition.left) | free_symbols(each.condition.right) <= {*symbols}
-    ]
+    told = [each for each in checks if _speaks_of(each) <= {*symbols}]
     made = extent_checks(function, told, symbols, procedures.failure)  # tensors inside values tell theirs in the run
     procedures.label(CellLabel("tuple"))
     for each in tensors:

@@ -4,10 +4,9 @@
     after:  %0 = exp(%x); %1 = add(%0, %0); multiply(%1, %0)
 
 What is bound once is one shared node, evaluated once, so nothing is computed twice; what is bound only to be the result
-is the result. Stays bound: a value with an
-effect, one that may not end, one whose annotation says something else than its type, a function (which may call
-itself), and what a function inside uses: shared, it would be computed whenever that function is called, in every turn
-of a loop.
+is the result. Stays bound: a value with an effect, one that may not end, one whose annotation says something else than
+its type, one that nobody uses and that checks an extent, a function (which may call itself), and what a
+function inside uses: shared, it would be computed whenever that function is called, in every turn of a loop.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, with_body
 from relay.ir.traversal import body_nodes, children
 from relay.ir.variables import free_vars
+from relay.normalize.needed import Needed, with_checks
 
 
 def to_graph_normal_form(function: Function) -> Function:
@@ -29,12 +29,12 @@ def to_graph_normal_form(function: Function) -> Function:
     lets = [node for node in nodes if isinstance(node, Let)]
     if not lets:
         return function
-    captured = _captured(nodes)
+    captured, kept = _captured(nodes), _kept_for_checks(function, nodes, lets)
     effects = ModuleEffects(IRModule()).of_nodes(function.body)
     bound = {
         let.var: let.value
         for let in lets
-        if (let.var not in captured or _costs_nothing(let.value)) and _becomes_an_edge(let, effects)
+        if let not in kept and (let.var not in captured or _costs_nothing(let.value)) and _becomes_an_edge(let, effects)
     }
     if not bound and not any(_is_end(let, let.body) for let in lets):
         return function
@@ -71,6 +71,16 @@ def _captured(nodes: Sequence[Expr]) -> set[Var]:
         if isinstance(node, Function) and not node.attrs.get("Primitive"):
             found.update(free_vars(node))
     return found
+
+
+def _kept_for_checks(function: Function, nodes: Sequence[Expr], lets: Sequence[Let]) -> set[Let]:
+    """The lets whose value nobody uses, but which check an extent."""
+    checking = with_checks(nodes, IRModule())
+    if not checking:
+        return set()
+    needed = Needed(nodes, lambda value: value not in checking)
+    needed.mark(function.body)
+    return {let for let in lets if let.var not in needed.vars and needed.is_kept(let)}
 
 
 def _costs_nothing(value: Expr) -> bool:

@@ -537,3 +537,42 @@ def test_an_assertion():
     fails(asserted, AssertionError, "check-failed", 2)
     with pytest.raises(relay.RelayError, match="n is too small"):
         relay.function(asserted)(2)
+
+
+# ------------------------------------------------------------------------------------------------------------ checks
+
+
+def looked_at_in_a_branch(n: int, x: S):
+    if n > 0:
+        _ = x[9]
+    return n
+
+
+def looked_at_where_a_list_is_known(n: int, x: S):
+    match [n, n + 1]:
+        case [_, *_]:
+            y = x[9]
+        case _:
+            y = 0.0
+    return y
+
+
+def looked_at_for_nothing_where_a_list_is_known(n: int, x: S):
+    match [n, n + 1]:
+        case [_, *_]:
+            _ = x[9]
+        case _:
+            pass
+    return n
+
+
+@pytest.mark.parametrize("opt_level", range(4))
+@pytest.mark.parametrize(
+    "function", [looked_at_in_a_branch, looked_at_where_a_list_is_known, looked_at_for_nothing_where_a_list_is_known]
+)
+def test_an_index_in_a_branch_is_checked(function, opt_level):
+    """Whether or not somebody uses what is there, and whether or not the branch is known by then."""
+    executable = relay.build(relay.function(function).module, opt_level=opt_level)
+    executable(np.int32(1), np.arange(10, dtype=np.float32))
+    with pytest.raises(relay.RelayError, match="the index is out of range"):
+        executable(np.int32(1), np.arange(9, dtype=np.float32))

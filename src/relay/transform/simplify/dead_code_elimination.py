@@ -17,12 +17,11 @@ from functools import cached_property
 
 from relay.analysis.call_graph import call_graph
 from relay.analysis.effects import Effects, ModuleEffects
-from relay.infer.checks import node_checks
-from relay.ir.expr import Constructor, Expr, Function, Let, Op, RefCreate, RefWrite, Tuple, Var
+from relay.ir.expr import Expr, Function, Let, RefCreate, RefWrite, Tuple, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
 from relay.ir.traversal import LEAVES, body_nodes, children, post_order
-from relay.ir.type_traversal import has_extents_of
+from relay.normalize.needed import Needed, with_checks
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 
@@ -56,7 +55,7 @@ def without_dead_code(function: Function, module: IRModule, effects: ModuleEffec
 
 def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
     nodes = body_nodes(function)
-    needed = _Needed(nodes, Removable(nodes, effects.of_nodes(function.body), module))
+    needed = Needed(nodes, Removable(nodes, effects.of_nodes(function.body), module))
     needed.mark(function.body)
     dead = {node for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
     writes = _writes_nobody_sees(nodes, needed)
@@ -79,7 +78,7 @@ class Removable:
     def __init__(self, nodes: Sequence[Expr], effects: Mapping[Expr, Effects], module: IRModule) -> None:
         self.nodes = nodes
         self.effects = effects
-        self.checked = _with_checks(nodes, module)
+        self.checked = with_checks(nodes, module)
         self._known: dict[Expr, bool] = {}
 
     def __call__(self, value: Expr) -> bool:
@@ -104,63 +103,7 @@ class Removable:
         return self._uses[value] == 1 and all(self._uses[node] == within[node] for node in inside if node is not value)
 
 
-class _Needed:
-    """Which variables are needed, from the result backwards."""
-
-    def __init__(self, nodes: Sequence[Expr], is_removable: Removable) -> None:
-        self.is_removable = is_removable
-        self.lets = {node.var: node for node in nodes if isinstance(node, Let)}
-        self.vars: set[Var] = set()
-        self.met: set[Expr] = set()
-
-    def is_kept(self, let: Let) -> bool:
-        return let.var in self.vars or not self.is_removable(let.value)
-
-    def mark(self, root: Expr) -> None:
-        """All that evaluating `root` needs."""
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, Var):
-                let = self.lets.get(node)
-                if node not in self.vars and let is not None:
-                    stack.append(let.value)
-                self.vars.add(node)
-            elif node not in self.met:
-                self.met.add(node)
-                if isinstance(node, Let):
-                    stack.append(node.body)
-                    if self.is_kept(node):
-                        stack.append(node.value)
-                else:
-                    stack.extend(children(node))
-
-
-def _with_checks(nodes: Sequence[Expr], module: IRModule) -> set[Expr]:
-    """The nodes that check an extent when they are evaluated, or have a part that does; the value of a let whose
-    annotation is checked. A function checks nothing before it is called, but is counted as one that does."""
-    found: set[Expr] = set()
-    open_: set[Expr] = set()
-    for node in nodes:
-        parts = children(node)
-        checks = not open_.isdisjoint(parts) and bool(node_checks(node, module, frozenset()))
-        if checks or not found.isdisjoint(parts):
-            found.add(node)
-        if node.body in open_ if isinstance(node, Let) else _is_open(node):  # large types of many lets, looked at once
-            open_.add(node)
-        if checks and isinstance(node, Let):
-            found.add(node.value)
-    return found
-
-
-def _is_open(expr: Expr) -> bool:
-    """Whether the type of an expression leaves an extent to the run; one without a type may."""
-    if expr.checked_type is None:
-        return not isinstance(expr, Op | Constructor)
-    return not has_extents_of(expr.checked_type, frozenset())
-
-
-def _writes_nobody_sees(nodes: Sequence[Expr], needed: _Needed) -> set[Expr]:
+def _writes_nobody_sees(nodes: Sequence[Expr], needed: Needed) -> set[Expr]:
     """The writes to refs that are made here and that nothing else is done with. What is written must be
     something that may be left out."""
     local = {node.var for node in nodes if isinstance(node, Let) and isinstance(node.value, RefCreate)}
