@@ -51,9 +51,9 @@ def as_product(data: Expr, kernel: Expr, attributes: Conv2DAttributes) -> Expr |
     is_part = isinstance(weight, Call) and isinstance(weight.attrs, StridedSliceAttributes)
     if is_part or isinstance(weight, Constant) or len(extents) < 4 or len(channels) < 4 or attributes.out_dtype:
         return None
-    outputs, inputs, *taps = (channels[layout.index(letter)] for letter in "OIHW") if _is_whole(layout) else (0, 0)
-    if attributes.groups > 1 or not taps:
+    if attributes.groups > 1 or set(layout) != set("OIHW"):
         return None
+    outputs, inputs, *taps = (channels[layout.index(letter)] for letter in "OIHW")
     size = _result_size(extents[1:3], taps, attributes)
     if layout == "OIHW" and not reversed_axes and _are_few(extents[0] * math.prod(size), outputs, inputs, taps):
         windows = stack(_windows(data, taps, (extents[0], *size), attributes), axis=0)
@@ -103,10 +103,6 @@ def _known(expr: Expr) -> list[int]:
     if not isinstance(type_, TensorType) or type_.dtype not in (DType.FLOAT32, DType.FLOAT64):
         return []
     return [extent for extent in type_.shape if isinstance(extent, int)]
-
-
-def _is_whole(layout: str) -> bool:
-    return set(layout) == set("OIHW")
 
 
 def _as_it_was(kernel: Expr) -> tuple[Expr, set[int]]:
