@@ -44,6 +44,10 @@ class Core:
     """Rows of a register tile: more make loops no faster, and their code long."""
     unrolled_sums: tuple[int, ...] = (4, 3, 2)
     """Steps of a sum that are written out, by preference: the loop's own instructions are then few."""
+    longest_sum: int = 256
+    """Numbers added into one register, one after another: longer sums are taken in parts, for their accuracy."""
+    longest_product: int = 1024
+    """The same, of multiply-adds in register tiles, where each part costs as much as ten of them."""
     vectors_in_flight: int = 4
     """Vectors computed together, so that one is computed while others wait for their latency."""
     most_nchw_vectors: int = 3

@@ -17,8 +17,8 @@ from relay.ir.expr import Op
 from relay.ir.types import TensorType
 from relay.ops.nn.conv import Conv2DAttributes
 from relay.targets.cpu.intrinsics.product_by_tiles import MOST_ROWS, NAME, STEP_WORDS, TILE_ROWS
+from relay.targets.cpu.schedules.accumulation import Summing, prefetch_next_panel
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.matmul import prefetch_next_panel
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, even_tile, loops_as_read, product
 from relay.targets.cpu.schedules.register_tiles import packed_weight, tile_dtypes
 from relay.te.schedule.space import Decider
@@ -115,7 +115,7 @@ def build(plan: Plan, found: AmxProduct, tiles: Tiles) -> None:
         s.compute_at(acc, store, innermost)
     step = _sum_in_steps(plan, acc, found.of)
     if tiles.streams:
-        prefetch_next_panel(plan, acc, step, store, panel[0] if panel else None)
+        prefetch_next_panel(plan, Summing(acc, step), store, panel[0] if panel else None)
     s.tensorize(acc, s.loops(acc)[0], NAME)
     plan.vectorize_columns(store, vector, plan.vector_lanes)
 

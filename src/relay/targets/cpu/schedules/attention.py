@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from relay.base.frozen import frozen
 from relay.ops.nn.attention import AttentionAttributes
+from relay.targets.cpu.schedules.accumulation import accumulate
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.matmul import accumulate
 from relay.targets.cpu.schedules.plan import Plan, dividing_tile
 from relay.targets.cpu.schedules.reduction import in_lanes
 from relay.targets.cpu.schedules.register_tiles import most_rows
@@ -86,7 +86,7 @@ def build(plan: Plan, found: Attention, tiles: Tiles) -> None:
     if place is not None:
         s.compute_at(_VALUES, output, place)
         s.set_scope(_VALUES, Scope.REGISTER)
-    accumulate(plan, _VALUES, plan.vector_lanes)
+    accumulate(plan, _VALUES)
     s.unroll(output, row)
     plan.vectorize_columns(output, column, plan.vector_lanes)
 
@@ -125,7 +125,7 @@ def _scores(plan: Plan, output: str, block: str | None, width: int, scope: Scope
     if place is not None:
         s.compute_at(_PRODUCTS, stage, place)
         s.set_scope(_PRODUCTS, Scope.REGISTER)
-    accumulate(plan, _PRODUCTS, plan.vector_lanes)
+    accumulate(plan, _PRODUCTS)
     if block is not None:
         plan.unroll(_SCORES, (*outer, rows))
     plan.vectorize_columns(_SCORES, lanes, plan.vector_lanes)

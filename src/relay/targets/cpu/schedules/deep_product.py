@@ -11,8 +11,9 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, Symbol, ceil_divide
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.targets.cpu.schedules.accumulation import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.matmul import MATMUL, accumulate, is_product, prefetch_panel
+from relay.targets.cpu.schedules.matmul import MATMUL, is_product
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, exceeds, product
 from relay.targets.cpu.schedules.register_tiles import decide_rows, most_rows, packed_weight
 from relay.te.schedule.choice import Choice, Condition, Variant
@@ -163,8 +164,7 @@ def _add_parts(plan: Plan, sums: str, place: tuple[str, str | None], blocks: Blo
     tile, row = s.split(sums, rows, factor=blocks.rows)
     s.reorder(sums, *batch, depth, panel, tile, row, lanes)
     s.compute_at(part, sums, tile)
-    inner_sum = accumulate(plan, part, plan.vector_lanes, columns=-2)
-    prefetch_panel(plan, part, inner_sum, sums, panel, uses=-(-blocks.block_rows // blocks.rows))
+    prefetch_panel(plan, accumulate(plan, part, columns=-2), sums, panel, uses=-(-blocks.block_rows // blocks.rows))
     s.unroll(sums, row)
     plan.vectorize_columns(sums, lanes, plan.vector_lanes)
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
 from relay.base.frozen import frozen
+from relay.targets.cpu.schedules.accumulation import accumulate, exceeds_second_level, prefetch_panel
 from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, exceeds, product
-from relay.targets.cpu.schedules.register_tiles import decide_rows, decide_width, packed_weight
+from relay.targets.cpu.schedules.register_tiles import decide_rows, decide_width
 from relay.te.operation import body_values, loads_of, scalar_indices
 from relay.te.schedule.choice import Choice, Condition, Decision, Variant
 from relay.te.schedule.space import Decider
@@ -68,7 +69,7 @@ def read(plan: Plan) -> Product:
     acc, store = accumulators_of(plan, reduction)
     loops = plan.steps.loops(store)
     extents = tuple(plan.extent(store, loop) for loop in loops)
-    return Product(front, acc, store, loops, extents, _exceeds_second_level(plan))
+    return Product(front, acc, store, loops, extents, exceeds_second_level(plan))
 
 
 def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
@@ -99,7 +100,7 @@ def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
 def variants(plan: Plan) -> tuple[Variant, ...]:
     """A single row, where panels are better read side by side: there are no other rows to hide how long sums take."""
     *outer, columns = [axis.extent for axis in plan.compute(plan.reductions()[0].name).axes]
-    if len(outer) != 1 or not isinstance(outer[0], Symbol) or not _exceeds_second_level(plan):
+    if len(outer) != 1 or not isinstance(outer[0], Symbol) or not exceeds_second_level(plan):
         return ()
     width = decide_width(plan, columns, plan.core.product_vectors, Decider())
     if _panels_at_a_time(plan, columns, width) == 1:
@@ -140,9 +141,9 @@ def build(plan: Plan, found: Product, tiles: Tiles) -> None:
     for tile in row_outer:
         if tiles.packs_rows and tile in s.loops(store):
             _pack(plan, acc, store, tile, _transposed_matrix(plan, acc))
-    inner_sum = accumulate(plan, acc, plan.vector_lanes)
+    summing = accumulate(plan, acc)
     if column_outer and row_outer and not batch and not tiles.packs_rows:
-        prefetch_panel(plan, acc, inner_sum, plan.output_name, column_outer[0])
+        prefetch_panel(plan, summing, plan.output_name, column_outer[0])
     plan.unroll(store, rows)
     plan.vectorize_columns(store, column, plan.vector_lanes)
 
@@ -264,64 +265,6 @@ def _pays_to_pack(plan: Plan, matrix: Buffer, rows: IntExpr) -> tuple[bool, str]
     if not isinstance(size, int) or size * matrix.dtype.item_bytes < plan.core.l1_bytes:
         return False, "the matrix may be in the first-level cache"
     return True, "rows of a panel then lie together; the matrix is larger than the first-level cache"
-
-
-def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
-    """Order the loops of the accumulating stage: sums, then the tile in registers, axis `columns` as vectors. Gives the
-    innermost loop over sums that is not unrolled."""
-    s = plan.steps
-    operation = plan.compute(acc)
-    names = [axis.name for axis in operation.axes]
-    summed = [axis.name for axis in operation.reduce_axes]
-    lane_axis = names.pop(columns)
-    rows = names
-    column_outer, column_inner = s.split(acc, lane_axis, factor=lanes)
-    innermost = summed[-1]
-    extent = plan.extent(acc, innermost)
-    unroll = next((u for u in plan.core.unrolled_sums if isinstance(extent, int) and extent % u == 0), 1)
-    if unroll > 1 and extent != unroll:
-        k_outer, k_inner = s.split(acc, innermost, factor=unroll)
-        order = [*summed[:-1], k_outer, k_inner]
-        s.reorder(acc, *order, *rows, column_outer, column_inner)
-        s.unroll(acc, k_inner)
-    else:
-        s.reorder(acc, *summed, *rows, column_outer, column_inner)
-        if unroll > 1:
-            s.unroll(acc, innermost)
-        k_outer = innermost
-    plan.unroll(acc, (*rows, column_outer))
-    s.vectorize(acc, column_inner)
-    return k_outer
-
-
-def prefetch_panel(plan: Plan, acc: str, loop: str, target: str, panels: str, uses: int | None = None) -> None:
-    """`prefetch_next_panel`, only where the weights are too large for the second-level cache."""
-    if _exceeds_second_level(plan):
-        prefetch_next_panel(plan, acc, loop, target, panels, uses)
-
-
-def prefetch_next_panel(
-    plan: Plan, acc: str, loop: str, target: str, panels: str | None, uses: int | None = None
-) -> None:
-    """While one panel of packed weights is used, ask for the next in `loop` of the accumulating stage.
-
-    Only where an iteration of a loop of stage `target` uses one panel, and it is known now how often, since these uses
-    share the next one out: `uses` times, where that does not follow from the extents of all that the stage computes.
-    """
-    weight, loops = packed_weight(plan), plan.steps.loops(target)
-    ahead = None if panels is None else plan.innermost_over(target, panels)
-    if weight is None or ahead is None:
-        return
-    inside = product(tuple(plan.extent(target, each) for each in loops[loops.index(ahead) + 1 :]))
-    if isinstance(inside, int) or uses is not None:
-        plan.steps.prefetch(acc, loop, weight.name, target, ahead)
-
-
-def _exceeds_second_level(plan: Plan) -> bool:
-    """Whether the packed weights leave no room for others in the second-level cache."""
-    weight = packed_weight(plan)
-    size = None if weight is None else product(weight.shape)
-    return weight is not None and isinstance(size, int) and size * weight.dtype.item_bytes > plan.core.l2_bytes // 2
 
 
 MATMUL = Family(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, Symbol, free_symbols, linear_parts, multiply
 from relay.base.frozen import frozen
 from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
+from relay.targets.cpu.schedules.accumulation import in_parts
 from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
@@ -140,12 +141,20 @@ def _partial(plan: Plan, stage: str, loop: str, width: int, scope: Scope) -> tup
     _, lane = s.split(stage, loop, factor=width)
     partial = s.rfactor(stage, lane)
     s.set_scope(partial, scope)
-    loops = s.state.stage(partial).loops
-    summed = [each.name for each in loops if each.is_reduction]
-    others = [each.name for each in loops if not each.is_reduction and each.name != lane]
-    s.reorder(partial, *others, *summed, lane)
-    plan.vectorize_columns(partial, lane, plan.vector_lanes)
+    sum_vectors(plan, partial, lane)
     return partial, lane
+
+
+def sum_vectors(plan: Plan, stage: str, lane: str) -> None:
+    """Sum vectors of `lane`, the innermost of what is left: in parts, where that is much."""
+    s = plan.steps
+    parts = in_parts(plan, stage, plan.core.longest_sum)
+    for each in (stage,) if parts is None else (stage, parts.stage):
+        loops = s.state.stage(each).loops
+        summed = [loop.name for loop in loops if loop.is_reduction]
+        others = [loop.name for loop in loops if not loop.is_reduction and loop.name != lane]
+        s.reorder(each, *others, *summed, lane)
+        plan.vectorize_columns(each, lane, plan.vector_lanes)
 
 
 def has_one_reduction(plan: Plan) -> bool:
@@ -252,12 +261,7 @@ def _rows_in_lanes(plan: Plan, acc: str, store: str, width: int) -> None:
     innermost = plan.parallelize(store, outer, plan.iterations(acc))
     if innermost is not None:
         s.compute_at(acc, store, innermost)
-    operation = plan.compute(acc)
-    *names, last = [axis.name for axis in operation.axes]
-    vectors, lane = s.split(acc, last, factor=plan.vector_lanes)
-    s.reorder(acc, *[axis.name for axis in operation.reduce_axes], *names, vectors, lane)
-    s.unroll(acc, vectors)
-    s.vectorize(acc, lane)
+    sum_vectors(plan, acc, plan.compute(acc).axes[-1].name)
     plan.vectorize_columns(store, column, plan.vector_lanes)
 
 
@@ -314,13 +318,15 @@ def channels_in_tiles(
         innermost = outer[-1] if is_part else plan.parallelize(store, outer, work)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
-    summed = [axis.name for axis in operation.reduce_axes]
-    *inner, lanes = [axis.name for axis in operation.axes]
-    s.reorder(acc, *summed, *inner, lanes)
-    plan.unroll(acc, inner)
-    s.vectorize(acc, lanes)
-    if _is_unrolled(plan, operation):
-        plan.unroll(acc, summed)
+    parts = in_parts(plan, acc, plan.core.longest_sum)
+    for each in (acc,) if parts is None else (acc, parts.stage):
+        summed = [axis.name for axis in plan.compute(each).reduce_axes]
+        *inner, lanes = [axis.name for axis in plan.compute(each).axes if parts is None or axis.name != parts.loop]
+        s.reorder(each, *summed, *inner, lanes)
+        plan.unroll(each, inner)
+        s.vectorize(each, lanes)
+        if _is_unrolled(plan, operation):
+            plan.unroll(each, summed)
     plan.unroll(store, tile)
     s.vectorize(store, vector)
 

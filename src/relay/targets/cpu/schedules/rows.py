@@ -14,7 +14,7 @@ from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.family import Family
 from relay.targets.cpu.schedules.matmul import PRODUCTS
 from relay.targets.cpu.schedules.plan import Plan, is_costly, is_reduction, product
-from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost, of_everything
+from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost, of_everything, sum_vectors
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.schedule.space import Decider
 from relay.te.state import Stage
@@ -257,11 +257,8 @@ def _reduce(plan: Plan, stage: str, output: str, rows: _Rows) -> None:
     s = plan.steps
     s.set_scope(stage, rows.scope)
     if rows.lanes_are_rows:
-        loops = s.state.stage(stage).loops
-        results = [loop.name for loop in loops if not loop.is_reduction]
-        summed = [loop.name for loop in loops if loop.is_reduction]
-        s.reorder(stage, *results[:-1], *summed, results[-1])
-        plan.vectorize_columns(stage, results[-1], plan.vector_lanes)
+        *_, lane = (loop.name for loop in s.state.stage(stage).loops if not loop.is_reduction)
+        sum_vectors(plan, stage, lane)
         return
     for partial in in_lanes(plan, stage, rows.scope):
         if rows.row is not None:

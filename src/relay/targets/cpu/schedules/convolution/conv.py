@@ -17,10 +17,10 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Var
 from relay.lower.kernels.group import Group
 from relay.ops.nn.conv import Conv2DAttributes
+from relay.targets.cpu.schedules.accumulation import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.convolution.convolutions import decide_convolution
 from relay.targets.cpu.schedules.convolution.windows import layout_of_channels
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, maps_of, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
 from relay.targets.cpu.schedules.reduction import ChannelTiles, channels_in_tiles, decide_channel_tiles
@@ -175,9 +175,9 @@ def build(plan: Plan, found: Convolution, tiles: Tiles) -> None:
     else:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)
-        inner_sum = accumulate(plan, acc, plan.vector_lanes)
+        summing = accumulate(plan, acc)
         if panels is not None and not weights_fit(plan, found.shape):
-            prefetch_panel(plan, acc, inner_sum, plan.output_name, panels)
+            prefetch_panel(plan, summing, plan.output_name, panels)
     plan.unroll(store, tile)
     plan.vectorize_columns(store, vector, plan.vector_lanes)
 
@@ -270,8 +270,7 @@ def _sum_in_parts(plan: Plan, found: Convolution, panel: str, tiles: Tiles) -> N
     tile.append(column)
     s.reorder(sums, batch, down, rows, column_outer, *tile, channels)
     s.compute_at(part, sums, column_outer)
-    inner_sum = accumulate(plan, part, plan.vector_lanes, columns=-2)
-    prefetch_panel(plan, part, inner_sum, sums, down)
+    prefetch_panel(plan, accumulate(plan, part, columns=-2), sums, down)
     plan.unroll(sums, tile)
     plan.vectorize_columns(sums, channels, plan.vector_lanes)
 

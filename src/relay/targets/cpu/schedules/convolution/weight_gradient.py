@@ -12,8 +12,8 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ops.nn.conv_backward_weight import Conv2DBackwardWeightAttributes
+from relay.targets.cpu.schedules.accumulation import accumulate
 from relay.targets.cpu.schedules.family import Decider, Family
-from relay.targets.cpu.schedules.matmul import accumulate
 from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, loops_as_read, product
 from relay.targets.cpu.schedules.register_tiles import decide_rows, decide_width
@@ -109,7 +109,7 @@ def build(plan: Plan, found: WeightGradient, tiles: Tiles) -> None:
     innermost = plan.parallelize(store, outer, plan.iterations(acc), plan.core.tiled_products)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
-    accumulate(plan, acc, plan.vector_lanes, columns=2 if found.taps else -1)
+    accumulate(plan, acc, columns=2 if found.taps else -1)
     plan.unroll(store, tile)
     plan.vectorize_columns(store, lane, plan.vector_lanes)
 

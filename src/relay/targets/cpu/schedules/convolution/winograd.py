@@ -13,10 +13,10 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ops.nn.winograd import MINIMAL, WinogradAttributes
+from relay.targets.cpu.schedules.accumulation import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.convolution.convolutions import decide_convolution
 from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.family import Family
-from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, even_tile, largest_share, least, product
 from relay.targets.cpu.schedules.register_tiles import decide_width, most_rows, packed_weight
@@ -258,9 +258,9 @@ def _products(plan: Plan, store: str, panels: str, shape: Shape, blocks: Blocks)
     s.reorder(_PRODUCTS, row, column, panel, tile_outer, tile, channel)
     points = s.fuse(_PRODUCTS, s.fuse(_PRODUCTS, row, column), panel)
     s.compute_at(sums, _PRODUCTS, tile_outer)
-    inner_sum = accumulate(plan, sums, plan.vector_lanes)
+    summing = accumulate(plan, sums)
     if shape.channels >= shape.width:  # else what is read of a panel is not one stretch
-        prefetch_panel(plan, sums, inner_sum, _PRODUCTS, points)
+        prefetch_panel(plan, summing, _PRODUCTS, points)
     s.unroll(_PRODUCTS, tile)
     plan.vectorize_columns(_PRODUCTS, channel, plan.vector_lanes)
 
