@@ -58,8 +58,8 @@ def region_with_scratch(region: RunRegion, scratch_of: ScratchOf) -> RunRegion:
             time += 1
         else:
             instructions.append(each)
-    for room in rooms:
-        end = maximum(end, _end(room))
+    for room_end in dict.fromkeys(map(_end, rooms)):
+        end = maximum(end, room_end)
     arena = tuple(sorted((*region.arena, *rooms), key=_first))
     return replace(region, instructions=tuple(instructions), arena_bytes=end, arena=arena)
 

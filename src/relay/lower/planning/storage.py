@@ -1,20 +1,23 @@
 """Storage planning: which bytes of the workspace each value has, and when two values can have the same.
 
-A value lives from the instruction that writes it to the last one that reads it. Values of constant size are packed by
-offset: largest first, each at the lowest gap that fits among the values alive at the same time (the greedy-by-size
-order of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section 5). Values of
-symbolic size follow behind them and share a slot when their sizes are the same expression.
+A value lives from the instruction that writes it to the last one that reads it. Values are packed by offset: largest
+first, each at the lowest gap that fits among the values alive at the same time (the greedy-by-size order of Pisarchyk
+and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section 5). Sizes that are multiples of one
+open extent, such as `4096*n` and `8192*n`, are packed in units of it, as constant sizes are in bytes. What is measured
+in one unit follows behind what is measured in another, since nobody knows yet which of them is larger.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from relay.arith.expr import IntExpr, add, ceil_divide, multiply
+from relay.arith.expr import IntExpr, add, ceil_divide, linear_parts, multiply
 from relay.base.frozen import frozen
 
 ALIGNMENT_BYTES = 64
+_MOST_WASTE = 8
+"""What aligning adds to each of an open extent is at most so much of it, as its divisor."""
 
 
 @frozen
@@ -43,29 +46,58 @@ def plan_storage(values: Sequence[Lifetime]) -> StoragePlan:
     >>> plan_storage([Lifetime(100, 0, 1), Lifetime(100, 1, 2), Lifetime(100, 2, 3)]).total_bytes
     256
     """
+    measured: dict[IntExpr, dict[int, int]] = {1: {}}
+    for number, value in enumerate(values):
+        count, unit = _in_units(value.size_bytes)
+        measured.setdefault(unit, {})[number] = count
     offsets: dict[int, IntExpr] = {}
-    constant_end = _pack_constant_sizes(values, offsets)
-    total = _append_symbolic_sizes(values, offsets, constant_end)
-    return StoragePlan(tuple(offsets[i] for i in range(len(values))), total)
+    end: IntExpr = 0
+    for unit, counts in measured.items():
+        begins, whole = _packed(values, counts)
+        offsets.update((number, add(end, multiply(unit, begin))) for number, begin in begins.items())
+        end = add(end, multiply(unit, whole))
+    return StoragePlan(tuple(offsets[number] for number in range(len(values))), end)
 
 
 def aligned(size_bytes: IntExpr) -> IntExpr:
     return multiply(ceil_divide(size_bytes, ALIGNMENT_BYTES), ALIGNMENT_BYTES)
 
 
-def _pack_constant_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr]) -> int:
-    sized = [(value.size_bytes, i) for i, value in enumerate(values) if isinstance(value.size_bytes, int)]
+def _in_units(size_bytes: IntExpr) -> tuple[int, IntExpr]:
+    """A size as so many times a unit, aligned: of bytes, or of an open extent where it is a multiple of that, and to
+    align what each of that takes adds little. Others are a unit of their own.
+
+    >>> from relay.arith.expr import Symbol
+    >>> n = Symbol("n")
+    >>> _in_units(100), _in_units(4000 * n), _in_units(4 * n)
+    ((128, 1), (4032, n), (1, 64*((4*n + 63) // 64)))
+    """
+    constant, terms = linear_parts(size_bytes)
+    if not terms:
+        return _aligned_bytes(constant), 1
+    (term, coefficient), *others = terms
+    rest = _aligned_bytes(coefficient) - coefficient
+    if not others and constant == 0 and 0 <= rest <= coefficient // _MOST_WASTE:
+        return coefficient + rest, term
+    return 1, aligned(size_bytes)
+
+
+def _aligned_bytes(size: int) -> int:
+    return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+
+
+def _packed(values: Sequence[Lifetime], sizes: Mapping[int, int]) -> tuple[dict[int, int], int]:
+    """Where those of the values that have a size here begin, in the unit of the sizes, and where the last ends."""
     taken = _TakenBytes(max((value.last + 1 for value in values), default=1))
+    begins: dict[int, int] = {}
     end = 0
-    for _, i in sorted(sized, key=lambda item: (-item[0], item[1])):
-        value = values[i]
-        size = aligned(value.size_bytes)
-        assert isinstance(size, int)
+    for number, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
+        value = values[number]
         begin = lowest_gap(size, taken.during(value.first, value.last))
         taken.take((begin, begin + size), value.first, value.last)
-        offsets[i] = begin
+        begins[number] = begin
         end = max(end, begin + size)
-    return end
+    return begins, end
 
 
 class _TakenBytes:
@@ -142,21 +174,3 @@ def lowest_gap(size: int, taken: Sequence[tuple[int, int]]) -> int:
             break
         position = max(position, end)
     return position
-
-
-def _append_symbolic_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr], start: IntExpr) -> IntExpr:
-    slots: list[tuple[IntExpr, IntExpr, list[Lifetime]]] = []  # size, offset, who shares it
-    end = start
-    for i, value in enumerate(values):
-        if isinstance(value.size_bytes, int):
-            continue
-        for size, offset, sharers in slots:
-            if size == value.size_bytes and not any(value.overlaps(other) for other in sharers):
-                offsets[i] = offset
-                sharers.append(value)
-                break
-        else:
-            offsets[i] = end
-            slots.append((value.size_bytes, end, [value]))
-            end = add(end, aligned(value.size_bytes))
-    return end
