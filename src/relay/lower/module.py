@@ -56,11 +56,11 @@ def lower_module(
     module: IRModule, checks: Checks, kernel_of: KernelOf, apart: bool = False, donate: Sequence[str] = ()
 ) -> Program:
     """The program of a fused module in A-normal form. `checks` are the statements about extents that each function
-    makes sure of when it is entered; `apart`: values are no parts of others; `donate`: the inputs of `@main` whose
+    of the program as it was given makes sure of when it is entered; `apart`: values are no parts of others; `donate`: the inputs of `@main` whose
     memory its results take where they can.
 
-    Functions that only run kernels on tensors become flat procedures, which use no heap. All others that take tensors
-    and give data can be entered from outside too; `@main` always can.
+    Functions that only run kernels on tensors become flat procedures, which use no heap. Of the functions that were
+    given, these and all others that take tensors and give data can be entered from outside; `@main` always can.
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
     """
@@ -86,8 +86,9 @@ def lower_module(
                 entry.procedure, function, entry.symbols, procedures, called, apart, donated
             )
             flat.append(procedure)
-            entries.append(replace(entry, donations=donations))
-        elif name.name_hint == "main" or can_be_entered(function, module):
+            if name in checks:
+                entries.append(replace(entry, donations=donations))
+        elif name.name_hint == "main" or (name in checks and can_be_entered(function, module)):
             entry = _entry(name, function, checks.get(name, ()), procedures, types)
             entries.append(with_donations(entry, donated_parts(entry, donate), types.data))
     procedures.finish()
