@@ -56,8 +56,8 @@ def lower_module(
     module: IRModule, checks: Checks, kernel_of: KernelOf, apart: bool = False, donate: Sequence[str] = ()
 ) -> Program:
     """The program of a fused module in A-normal form. `checks` are the statements about extents that each function
-    of the program as it was given makes sure of when it is entered; `apart`: values are no parts of others; `donate`: the inputs of `@main` whose
-    memory its results take where they can.
+    of the program as it was given makes sure of when it is entered; `apart`: values are no parts of others; `donate`:
+    the inputs of `@main` whose memory its results take where they can.
 
     Functions that only run kernels on tensors become flat procedures, which use no heap. Of the functions that were
     given, these and all others that take tensors and give data can be entered from outside; `@main` always can.
