@@ -106,6 +106,13 @@ def depthwise() -> relay.Expr:
     return relay.clip(relay.nn.conv2d(x, weight, strides=(2, 2), padding=(1, 1), groups=96), 0.0, 6.0)
 
 
+def gradient_by_a_depthwise_kernel() -> relay.Expr:
+    by, x = relay.var("by", shape=(8, 48, 48, 96)), relay.var("x", shape=(8, 48, 48, 96))
+    return relay.nn.conv2d_backward_weight(
+        by, x, 3, padding=1, groups=96, data_layout="NHWC", kernel_layout="HWOI"
+    )  # fmt: skip
+
+
 def depthwise_with_pointwise() -> relay.Expr:
     x = relay.var("x", shape=(1, 144, 56, 56))
     spread = relay.nn.relu(relay.nn.conv2d(x, constant(144, 1, 3, 3), padding=(1, 1), groups=144))
@@ -218,7 +225,7 @@ def convolution_by_tiles() -> relay.Expr:
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_along_rows, convolution_by_winograd, convolution_of_many_weights,
     convolution_of_few_channels, convolution_of_narrow_groups, convolution_of_a_long_row, convolution_with_strides,
-    convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
+    convolution_of_bytes, depthwise, depthwise_with_pointwise, gradient_by_a_depthwise_kernel, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, softmax_of_one_long_row, sum_of_everything, sum_of_rows_of_a_view,
     instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,

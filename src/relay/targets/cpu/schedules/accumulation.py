@@ -37,8 +37,8 @@ class Parts:
 
 
 def accumulate(plan: Plan, acc: str, columns: int = -1) -> Summing:
-    """Order the loops of the accumulating stage: sums, then the tile in registers, axis `columns` as vectors. Where it
-    sums more than one chain should, another stage sums the parts."""
+    """Order the loops of the accumulating stage: sums, then the tile in registers, axis `columns`, counted from the
+    last, as vectors. Where it sums more than one chain should, another stage sums the parts."""
     parts = in_parts(plan, acc, plan.core.longest_product)
     if parts is not None:
         plan.steps.set_scope(acc, Scope.LOCAL)

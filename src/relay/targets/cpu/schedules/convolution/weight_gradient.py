@@ -109,7 +109,7 @@ def build(plan: Plan, found: WeightGradient, tiles: Tiles) -> None:
     innermost = plan.parallelize(store, outer, plan.iterations(acc), plan.core.tiled_products)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
-    accumulate(plan, acc, columns=2 if found.taps else -1)
+    accumulate(plan, acc, columns=-2 if found.taps else -1)
     plan.unroll(store, tile)
     plan.vectorize_columns(store, lane, plan.vector_lanes)
 
