@@ -225,8 +225,8 @@ def convolution_by_tiles() -> relay.Expr:
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_along_rows, convolution_by_winograd, convolution_of_many_weights,
     convolution_of_few_channels, convolution_of_narrow_groups, convolution_of_a_long_row, convolution_with_strides,
-    convolution_of_bytes, depthwise, depthwise_with_pointwise, gradient_by_a_depthwise_kernel, dense, dense_of_much_depth,
-    dense_of_bytes, dense_of_one_row, softmax,
+    convolution_of_bytes, depthwise, depthwise_with_pointwise, gradient_by_a_depthwise_kernel,
+    dense, dense_of_much_depth, dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, softmax_of_one_long_row, sum_of_everything, sum_of_rows_of_a_view,
     instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,
     product_of_two_unknown_matrices, product_of_batches_with_one_matrix,
