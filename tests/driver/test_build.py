@@ -41,6 +41,23 @@ def test_one_executable_serves_every_batch(executable, batch):
     np.testing.assert_allclose(result, layer_result(x, WEIGHT), rtol=1e-5, atol=1e-6)
 
 
+def test_batches_in_turn(executable):
+    """What is known of the call before is not taken for the next one."""
+    for batch in (2, 2, 5, 2, 5, 5, 0, 2):
+        x = rows(batch, seed=batch)
+        np.testing.assert_allclose(executable(x, WEIGHT), layer_result(x, WEIGHT), rtol=1e-5, atol=1e-6)
+
+
+def test_what_has_a_shape_that_is_none(executable):
+    executable(rows(2), WEIGHT)
+
+    class Odd:
+        shape = np.arange(3)
+
+    with pytest.raises(relay.RelayError):
+        executable(Odd(), WEIGHT)
+
+
 def test_results_of_one_call_are_not_touched_by_the_next(executable):
     first = executable(rows(3), WEIGHT)
     kept = first.copy()

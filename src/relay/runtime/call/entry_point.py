@@ -59,6 +59,7 @@ class EntryPoint:
         "_names",
         "_nested",
         "_quick",
+        "_recent",
         "_scalars",
         "_sizes",
         "_sources",
@@ -87,6 +88,7 @@ class EntryPoint:
         self._quick = self._quick_call()
         self._sizes = None if spec.symbols else self._sizes_of({})
         self._known: dict[Shapes, Sizes] = {}
+        self._recent: tuple[list[tuple[int, ...]], Sizes | None] = [], None
 
     def _quick_call(self) -> QuickCall | None:
         spec = self._spec
@@ -132,8 +134,8 @@ class EntryPoint:
                 sizes = self._sizes
                 if sizes is None:
                     try:
-                        sizes = self._known.get(tuple(map(_shape, given)))
-                    except (AttributeError, TypeError):  # something else than arrays
+                        sizes = self._sizes_for([each.shape for each in given])
+                    except (AttributeError, TypeError, ValueError):  # something else than arrays
                         sizes = None
                 result = None if sizes is None else quick(given, sizes)
                 if result is not None:
@@ -244,10 +246,19 @@ class EntryPoint:
                 arrays[position] = as_array(given[position], spec)
         return tuple(arrays)
 
+    def _sizes_for(self, shapes: list[tuple[int, ...]]) -> Sizes | None:
+        """What a call on arrays of such shapes needs, if it is known. Mostly they are those of the call before."""
+        recent, sizes = self._recent
+        if shapes != recent:
+            sizes = self._known.get(tuple(shapes))
+            self._recent = shapes, sizes
+        return sizes
+
     def _remember(self, shapes: Shapes, sizes: Sizes) -> None:
         known = self._known if len(self._known) < _MOST_SHAPES else {}
         known[shapes] = sizes
         self._known = known
+        self._recent = list(shapes), sizes
 
     def _sizes_of(self, values: Mapping[Symbol, int]) -> Sizes:
         shapes: list[tuple[int, ...]] = []
