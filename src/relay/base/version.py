@@ -19,7 +19,8 @@ def compiler_fingerprint() -> str:
     while folders:
         for entry in os.scandir(folders.pop()):
             if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
+                if entry.name != "__pycache__":
+                    folders.append(entry.path)
             elif entry.name.endswith((".py", ".ll")):
                 status = entry.stat()
                 found.append(f"{entry.path[len(root) :]} {status.st_size} {status.st_mtime_ns}")
