@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F  # noqa: N812 - as users call it
 
 import relay
 from relay.base.diagnostics import RelayError
-from relay.frontend.python.library.spellings import DIFFERENT, TORCH, numpy_function
+from relay.frontend.python.library.spellings import ACTIVATIONS, DIFFERENT, TORCH, numpy_function
 
 Matrix = relay.Tensor[(2, 3)]
 X = np.array([[1.0, 2.5, -3.5], [0.5, -5.0, 6.0]], np.float32)
@@ -26,7 +27,7 @@ class jnp:  # noqa: N801 - as users call it
         def stated(*_: Any, **__: Any) -> None:
             raise AssertionError("a program is read, not run")
 
-        stated.__module__, stated.__name__ = "jax.numpy", name
+        stated.__module__, stated.__name__, stated.__qualname__ = "jax.numpy", name, name
         return stated
 
 
@@ -146,6 +147,37 @@ def test_a_function_of_two_tensors_is_torch_s(name: str):
 
     expected = function(torch.from_numpy(x), torch.from_numpy(y))
     np.testing.assert_allclose(relay.function(program)(x, y), np.asarray(expected), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("library", "name"), [(of, name) for of in ACTIVATIONS for name in ACTIVATIONS[of]])
+def test_activations(library: str, name: str):
+    function = jnp.of(name) if library == "jax.nn" else getattr({"torch": torch}.get(library, F), name)
+    if library == "jax.nn":
+        function.__module__ = "jax._src.nn.functions"  # as those of jax.nn say that they are of
+
+        def program(x: Matrix):
+            return function(x)
+    elif name.endswith("softmax"):
+
+        def program(x: Matrix):
+            return function(x, dim=0)
+    else:
+
+        def program(x: Matrix):
+            return function(x)
+
+    x = torch.from_numpy(X)
+    exact = getattr(F if name == "silu" else torch, name)
+    wanted = exact(x, dim=0 if library != "jax.nn" else -1) if name.endswith("softmax") else exact(x)
+    np.testing.assert_allclose(relay.function(program)(X), wanted.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_softmax_of_torch_says_its_axis():
+    def program(x: Matrix):
+        return F.softmax(x)
+
+    with pytest.raises(RelayError, match="say along which axis: dim=-1"):
+        relay.function(program)(X)
 
 
 def test_every_entry_is_a_function_of_both():

@@ -1,4 +1,5 @@
-"""Functions of `jax.numpy` and `torch`, by the names of those of NumPy that mean the same.
+"""Functions of `jax.numpy` and `torch`, by the names of those of NumPy that mean the same, and activations, which NumPy
+lacks, by the operators that they are.
 
 They are known by the module that they say they are of, so neither library is needed to read a program. What has another
 meaning there is refused by name.
@@ -6,11 +7,12 @@ meaning there is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from relay import nn, op
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.library.builtin_functions import BUILTINS
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY
@@ -19,7 +21,8 @@ from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.syntax.source import refusal
 
 MODULES: Mapping[str, str] = {
-    "jax.numpy": "jax.numpy", "jax.numpy.linalg": "jax.numpy", "torch": "torch", "torch.functional": "torch",
+    "jax.numpy": "jax.numpy", "jax.numpy.linalg": "jax.numpy", "jax._src.nn.functions": "jax.nn", "torch": "torch",
+    "torch.functional": "torch", "torch.nn.functional": "torch.nn.functional",
 }  # fmt: skip
 """Which library a function is of, by its module."""
 
@@ -46,6 +49,20 @@ TORCH: Mapping[str, str] = {
     "unsqueeze": "expand_dims",
 }  # fmt: skip
 """The functions of NumPy that functions of torch are."""
+
+ACTIVATIONS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "torch": {
+        "erf": op.erf, "log_softmax": nn.log_softmax, "relu": nn.relu, "rsqrt": op.rsqrt, "sigmoid": op.sigmoid,
+        "softmax": nn.softmax,
+    },
+    "torch.nn.functional": {
+        "log_softmax": nn.log_softmax, "relu": nn.relu, "sigmoid": op.sigmoid, "silu": nn.silu, "softmax": nn.softmax,
+    },
+    "jax.nn": {
+        "log_softmax": nn.log_softmax, "relu": nn.relu, "sigmoid": op.sigmoid, "silu": nn.silu, "softmax": nn.softmax,
+    },
+}  # fmt: skip
+"""The operators that functions of other libraries are which NumPy lacks."""
 
 KEYWORDS: Mapping[str, str] = {"dim": "axis", "dims": "axis", "keepdim": "keepdims"}
 """What arguments of torch's are called in NumPy."""
@@ -76,10 +93,15 @@ def as_numpy(callee: Any, arguments: Arguments) -> tuple[Any, Arguments]:
     library = MODULES[module]
     if (library, name) in DIFFERENT:
         raise refusal(arguments.span, f"the call of `{library}.{name}`", DIFFERENT[library, name])
+    if name in ACTIVATIONS.get(library, ()):
+        named = {KEYWORDS.get(key, key): value for key, value in arguments.named.items()}
+        if name.endswith("softmax") and library != "jax.nn" and len(arguments.positional) + len(named) < 2:
+            raise refusal(arguments.span, f"the call of `{library}.{name}`", "say along which axis: dim=-1")
+        return ACTIVATIONS[library][name], Arguments(arguments.positional, named, arguments.span)
     if library == "jax.numpy":
         same = numpy_function("linalg." * module.endswith(".linalg") + name)
         return (callee if same is None else same), arguments
-    if name not in TORCH:
+    if library != "torch" or name not in TORCH:
         return callee, arguments
     named = {KEYWORDS.get(key, key): value for key, value in arguments.named.items()}
     return numpy_function(TORCH[name]), Arguments(arguments.positional, named, arguments.span)
