@@ -576,3 +576,76 @@ def test_an_index_in_a_branch_is_checked(function, opt_level):
     executable(np.int32(1), np.arange(10, dtype=np.float32))
     with pytest.raises(relay.RelayError, match="the index is out of range"):
         executable(np.int32(1), np.arange(9, dtype=np.float32))
+
+
+def pair(n: int) -> tuple[int, int] | None:
+    if n < 0:
+        return None
+    return (n, n + 1)
+
+
+def pair_at_once(n: int) -> tuple[int, int] | None:
+    return (n, n + 1) if n >= 0 else None
+
+
+def items_of(n: int) -> list[int] | None:
+    return None if n < 0 else [n, n + 1]
+
+
+def without_annotation(n: int):
+    return (n, n + 1) if n >= 0 else None
+
+
+@pytest.mark.parametrize("definition", [pair, pair_at_once, items_of, without_annotation])
+def test_what_may_be_missing_is_of_any_type(definition):
+    defined = relay.function(definition)
+    there, missing = defined(2), defined(-2)
+    assert (there.constructor, missing.constructor) == ("Some", "None")
+    assert [int(each) for each in there.fields[0]] == [2, 3]
+
+
+def test_a_variable_that_one_way_leaves_at_none_may_be_missing():
+    def next_of(n: int):
+        found = None
+        if n > 3:
+            found = n
+        return -1 if found is None else found + 1
+
+    for n in (1, 5):
+        agrees(next_of, n)
+
+
+def test_a_slice_of_a_list_is_a_list_of_its_own():
+    def changed(xs: list[int]):
+        whole, rest = xs[:], xs[1:]
+        whole[0] = 7
+        rest.append(9)
+        return xs, whole, rest
+
+    def given(xs: list[int]):
+        ys = xs[:]
+        xs[0] = 7
+        return ys
+
+    agrees(changed, [1, 2, 3])
+    with pytest.raises(relay.RelayError, match="something else may hold"):
+        relay.function(given)([1, 2, 3])
+
+
+def largest(xs: list[float]):
+    best: float | None = None
+    for x in xs:
+        if best is None or x > best:
+            best = x
+    return -1.0 if best is None else best
+
+
+def above(xs: list[float], limit: float | None):
+    return [x for x in xs if limit is not None and x > limit and limit > 0]
+
+
+def test_behind_a_test_for_none_a_value_is_there():
+    for xs in ([1.0, 5.0, 2.0], [], [-3.0]):
+        agrees(largest, xs)
+    agrees(above, [1.0, 2.0, 3.0], 1.5)
+    assert list(relay.function(above)([1.0, 2.0], None)) == []

@@ -172,6 +172,16 @@ def test_activations(library: str, name: str):
     np.testing.assert_allclose(relay.function(program)(X), wanted.numpy(), rtol=1e-5, atol=1e-6)
 
 
+def test_methods_of_tensors():
+    def program(x: Matrix):
+        y = x - x.mean(dim=1, keepdim=True)
+        return y.unsqueeze(0), y.relu(), y.softmax(dim=0), x.sum(dim=0), x.amax(dim=1), y.clamp(-1.0, 1.0)
+
+    wanted = program(torch.from_numpy(X))
+    for found, exact in zip(relay.function(program)(X), wanted, strict=True):
+        np.testing.assert_allclose(found, exact.numpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_a_softmax_of_torch_says_its_axis():
     def program(x: Matrix):
         return F.softmax(x)

@@ -78,9 +78,12 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
 
     Raises `RelayError` (rule `python-value`) for what is no value of the language.
     """
+    if isinstance(wanted, TypeCall) and is_option(wanted) and value is not None and not isinstance(value, Unset):
+        inner = None if isinstance(value, ExprBase) else wanted.args[0]
+        return _perhaps(block, as_expr(block, value, span, inner, declared=declared), wanted)
     match value:
         case ExprBase():
-            return _perhaps(block, cast("Expr", value), wanted)
+            return cast("Expr", value)
         case TupleWrapper():
             return value.astuple()
         case Unset():
@@ -92,13 +95,12 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
                 remedy="assign it before the branch or loop too",
             )
         case bool() | int() | float() | np.ndarray() | np.generic():
-            inner = wanted.args[0] if isinstance(wanted, TypeCall) and is_option(wanted) else wanted
             if not declared:
-                _stays_a_float(value, inner, span)
-            dtype = _element_type(value, inner)
+                _stays_a_float(value, wanted, span)
+            dtype = _element_type(value, wanted)
             if isinstance(value, int) and not isinstance(value, bool):
-                return _perhaps(block, number(value, dtype or DType.INT32, span), wanted)
-            return _perhaps(block, operand(value, dtype), wanted)
+                return number(value, dtype or DType.INT32, span)
+            return operand(value, dtype)
         case None:
             return _nothing(block, span, wanted)
         case list():
@@ -160,6 +162,11 @@ def alike(worth: Sequence[tuple[Block, Any]], span: Span) -> list[Expr]:
         lists = [(block, value) for block, value in worth if isinstance(value, list) and value]
         known = [block.type_of(as_expr(block, value, span)) for block, value in lists[:1]]
     wanted = next((type_ for type_ in known if is_option(type_)), known[0] if known else None)
+    there = [(block, value) for block, value in worth if value is not None]
+    if there and len(there) < len(worth) and not is_option(wanted):  # missing on one of the ways
+        block, value = there[0]
+        type_ = block.type_of(as_expr(block, value, span, wanted)) if wanted is None else wanted
+        wanted = TypeCall(GlobalTypeVar("Option"), (type_,))
     return [as_expr(block, value, span, wanted, declared=False) for block, value in worth]
 
 
@@ -167,9 +174,9 @@ def is_option(type_: Type | None) -> bool:
     return isinstance(type_, TypeCall) and type_.func.name == "Option"
 
 
-def _perhaps(block: Block, value: Expr, wanted: Type | None) -> Expr:
+def _perhaps(block: Block, value: Expr, wanted: TypeCall) -> Expr:
     """A value where one that may be missing is wanted: it is there."""
-    if not isinstance(wanted, TypeCall) or not is_option(wanted) or is_option(block.type_of(value)):
+    if is_option(block.type_of(value)):
         return value
     some = constructor_named(block, "Option", "Some")
     return block.bind_as("some", Call(some, (value,), type_args=wanted.args), wanted)

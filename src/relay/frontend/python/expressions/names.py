@@ -16,6 +16,7 @@ from relay.frontend.python.library.indexing import extent_of, index_list, index_
 from relay.frontend.python.library.numpy_arrays import MORE_METHODS
 from relay.frontend.python.library.numpy_functions import METHODS
 from relay.frontend.python.library.sequences import sliced
+from relay.frontend.python.library.spellings import method_of_torch
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.records import field_of, record_of
 from relay.frontend.python.syntax.source import refusal
@@ -68,6 +69,8 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
             return field_of(block, owner, node.attr, span)
         case _ if node.attr in MORE_METHODS or node.attr in ("dot", "tolist") or is_list(type_):
             return Method(owner, node.attr)
+        case TensorType(), _ if method_of_torch(node.attr) is not None:
+            return Method(owner, node.attr)
         case _:
             raise RelayError(
                 rule="unknown-attribute", message=f"a value of type {type_} has no `{node.attr}`", span=span,
@@ -101,7 +104,7 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
         part = block.bind("part", index_tensor(block, owner, type_, index, span), span)
         return view(owner, part) if getattr(block.type_of(part), "shape", ()) else part
     if is_list(type_) and isinstance(index, slice):
-        return sliced(block, owner, index, span)
+        return block.ownership.own(block.bind_as("items", sliced(block, owner, index, span), type_, span))
     if is_list(type_):
         part = block.bind("part", index_list(block, owner, index, span), span)
         return part if is_number(block.type_of(part)) else view(owner, part)

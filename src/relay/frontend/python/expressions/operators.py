@@ -88,6 +88,11 @@ def all_true(block: Block, node: ast.BoolOp) -> Any:
 def _short_circuit(
     block: Block, conjunction: bool, nodes: Sequence[ast.expr], value: Callable[[Block, ast.expr], Any]
 ) -> Any:
+    presence = tested_name(block, nodes[0]) if len(nodes) > 1 else None
+    if presence is not None and presence[1] is not conjunction:
+        found = _where_there(block, presence[0], conjunction, nodes[1:], value)
+        if found is not None:
+            return found
     first = value(block, nodes[0])
     if len(nodes) == 1:
         return first
@@ -99,6 +104,21 @@ def _short_circuit(
     rest = _short_circuit(side, conjunction, nodes[1:], value)
     forget(block, nodes[1:])
     return _decided(block, first, side, rest, conjunction, span)
+
+
+def _where_there(
+    block: Block, name: str, conjunction: bool, nodes: Sequence[ast.expr], value: Callable[[Block, ast.expr], Any]
+) -> Expr | None:
+    """`x is not None and …`, `x is None or …`: behind that, `x` is there. None where what is behind is no bool."""
+    span, side, worth = block.span(nodes[0]), block.inside(), block.names[name]
+    there = with_known_type(Var(name, cast("TypeCall", block.type_of(worth)).args[0], span=span))
+    side.names[name] = there
+    rest = _short_circuit(side, conjunction, nodes, value)
+    if not _is_bool(side, rest):
+        return None
+    closed, decided = side.closed(as_expr(side, rest, span)), const(not conjunction)
+    forget(block, nodes)
+    return block.bind("decided", when_there(block, worth, span, lambda: decided, lambda _: closed, there), span)
 
 
 def forget(block: Block, nodes: Sequence[ast.expr]) -> None:

@@ -29,7 +29,7 @@ from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_MET
 from relay.frontend.python.library.numpy_functions import NUMPY, PLACE_OF_SHAPE, VIEWS
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.sequences import LIST_METHODS
-from relay.frontend.python.library.spellings import MODULES, as_numpy
+from relay.frontend.python.library.spellings import MODULES, as_numpy, in_words_of_numpy, method_of_torch
 from relay.frontend.python.library.unpacking import spread
 from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
@@ -105,7 +105,9 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
         return owner
     if not cast("TensorType", type_).shape:
         raise refusal(span, f"{name} of a number", "write the operator: round(x), abs(x), float(n)")
-    given = Arguments([owner, *arguments.positional], arguments.named, span)
+    given = Arguments([owner, *arguments.positional], in_words_of_numpy(arguments.named), span)
+    if callee.name not in MORE_METHODS:
+        return call_python(block, method_of_torch(callee.name), given)
     made = _applied(block, MORE_METHODS[callee.name], name, given)
     return _made_of(block, callee.name in VIEWS, owner, made, span)
 

@@ -94,7 +94,7 @@ def as_numpy(callee: Any, arguments: Arguments) -> tuple[Any, Arguments]:
     if (library, name) in DIFFERENT:
         raise refusal(arguments.span, f"the call of `{library}.{name}`", DIFFERENT[library, name])
     if name in ACTIVATIONS.get(library, ()):
-        named = {KEYWORDS.get(key, key): value for key, value in arguments.named.items()}
+        named = in_words_of_numpy(arguments.named)
         if name.endswith("softmax") and library != "jax.nn" and len(arguments.positional) + len(named) < 2:
             raise refusal(arguments.span, f"the call of `{library}.{name}`", "say along which axis: dim=-1")
         return ACTIVATIONS[library][name], Arguments(arguments.positional, named, arguments.span)
@@ -103,8 +103,25 @@ def as_numpy(callee: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         return (callee if same is None else same), arguments
     if library != "torch" or name not in TORCH:
         return callee, arguments
-    named = {KEYWORDS.get(key, key): value for key, value in arguments.named.items()}
-    return numpy_function(TORCH[name]), Arguments(arguments.positional, named, arguments.span)
+    return numpy_function(TORCH[name]), Arguments(
+        arguments.positional, in_words_of_numpy(arguments.named), arguments.span
+    )
+
+
+def method_of_torch(name: str) -> Any:
+    """What a method of torch's tensors is that arrays of NumPy do not have; None where programs have no such thing.
+
+    >>> method_of_torch("unsqueeze") is np.expand_dims, method_of_torch("transpose"), method_of_torch("cuda")
+    (True, None, None)
+    """
+    if hasattr(np.ndarray, name) or ("torch", name) in DIFFERENT:
+        return None
+    return ACTIVATIONS["torch"].get(name) or (numpy_function(TORCH[name]) if name in TORCH else None)
+
+
+def in_words_of_numpy(named: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by the names that NumPy has for them."""
+    return {KEYWORDS.get(key, key): value for key, value in named.items()}
 
 
 def numpy_function(name: str) -> Any:
