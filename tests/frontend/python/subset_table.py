@@ -22,7 +22,7 @@ from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_MET
 from relay.frontend.python.library.numpy_functions import NUMPY
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.sequences import LIST_METHODS
-from relay.frontend.python.library.spellings import ACTIVATIONS, DIFFERENT, TORCH
+from relay.frontend.python.library.spellings import LAYERS, DIFFERENT, TORCH
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
 from relay.frontend.python.syntax.subset import OUTSIDE
 
@@ -43,10 +43,10 @@ def table() -> str:
         ("functions of `math`", names["math."]),
         ("functions of NumPy", names["np."]),
         ("of `jax.numpy` all that NumPy has above, but for", _different("jax.numpy")),
-        ("functions of `torch`", [f"torch.{each}" for each in sorted({*TORCH, *ACTIVATIONS["torch"]})]),
+        ("functions of `torch`", [f"torch.{each}" for each in sorted({*TORCH, *LAYERS["torch"]})]),
         (
-            "activations",
-            [f"{of}.{each}" for of in ("torch.nn.functional", "jax.nn") for each in sorted(ACTIVATIONS[of])],
+            "layers",
+            [f"{of}.{each}" for of in ("torch.nn.functional", "jax.nn") for each in sorted(LAYERS[of])],
         ),
         ("of `torch` these differ", _different("torch")),
         ("methods of arrays", sorted({*MORE_METHODS, "dot", "tolist"})),

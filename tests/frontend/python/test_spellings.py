@@ -13,7 +13,7 @@ from torch.nn import functional as F  # noqa: N812 - as users call it
 
 import relay
 from relay.base.diagnostics import RelayError
-from relay.frontend.python.library.spellings import ACTIVATIONS, DIFFERENT, TORCH, numpy_function
+from relay.frontend.python.library.spellings import LAYERS, DIFFERENT, TORCH, numpy_function
 
 Matrix = relay.Tensor[(2, 3)]
 X = np.array([[1.0, 2.5, -3.5], [0.5, -5.0, 6.0]], np.float32)
@@ -149,8 +149,8 @@ def test_a_function_of_two_tensors_is_torch_s(name: str):
     np.testing.assert_allclose(relay.function(program)(x, y), np.asarray(expected), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("library", "name"), [(of, name) for of in ACTIVATIONS for name in ACTIVATIONS[of]])
-def test_activations(library: str, name: str):
+@pytest.mark.parametrize(("library", "name"), [(of, name) for of in LAYERS for name in LAYERS[of] if name != "linear"])
+def test_layers(library: str, name: str):
     function = jnp.of(name) if library == "jax.nn" else getattr({"torch": torch}.get(library, F), name)
     if library == "jax.nn":
         function.__module__ = "jax._src.nn.functions"  # as those of jax.nn say that they are of
@@ -167,9 +167,21 @@ def test_activations(library: str, name: str):
             return function(x)
 
     x = torch.from_numpy(X)
-    exact = getattr(F if name == "silu" else torch, name)
+    exact = getattr(torch if hasattr(torch, name) else F, name)
+    if (library, name) == ("jax.nn", "gelu"):
+        exact = functools.partial(F.gelu, approximate="tanh")
     wanted = exact(x, dim=0 if library != "jax.nn" else -1) if name.endswith("softmax") else exact(x)
     np.testing.assert_allclose(relay.function(program)(X), wanted.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_linear_layer():
+    def program(x: Matrix, w: relay.Tensor[(4, 3)], b: relay.Tensor[(4,)]):
+        return F.linear(x, w, b), F.linear(x, w)
+
+    w, b = np.arange(12, dtype=np.float32).reshape(4, 3), np.ones(4, np.float32)
+    wanted = program(*map(torch.from_numpy, (X, w, b)))
+    for found, exact in zip(relay.function(program)(X, w, b), wanted, strict=True):
+        np.testing.assert_allclose(found, exact.numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_methods_of_tensors():

@@ -1,4 +1,4 @@
-"""Functions of `jax.numpy` and `torch`, by the names of those of NumPy that mean the same, and activations, which NumPy
+"""Functions of `jax.numpy` and `torch`, by the names of those of NumPy that mean the same, and layers, which NumPy
 lacks, by the operators that they are.
 
 They are known by the module that they say they are of, so neither library is needed to read a program. What has another
@@ -7,6 +7,7 @@ meaning there is refused by name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ from relay.frontend.python.syntax.source import refusal
 
 MODULES: Mapping[str, str] = {
     "jax.numpy": "jax.numpy", "jax.numpy.linalg": "jax.numpy", "jax._src.nn.functions": "jax.nn", "torch": "torch",
-    "torch.functional": "torch", "torch.nn.functional": "torch.nn.functional",
+    "torch.functional": "torch", "torch.nn.functional": "torch.nn.functional", "torch._C._nn": "torch.nn.functional",
 }  # fmt: skip
 """Which library a function is of, by its module."""
 
@@ -50,16 +51,32 @@ TORCH: Mapping[str, str] = {
 }  # fmt: skip
 """The functions of NumPy that functions of torch are."""
 
-ACTIVATIONS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+
+def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    made = nn.dense(x, weight)
+    return made if bias is None else op.add(made, bias)
+
+
+def _gelu_by_tanh(x: Any, approximate: bool = True) -> Any:
+    """As `jax.nn.gelu` is: by tanh where nothing else is asked for."""
+    if not approximate:
+        return nn.gelu(x)
+    inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+    return (op.tanh(inner) + 1.0) * x * 0.5
+
+
+LAYERS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     "torch": {
         "erf": op.erf, "log_softmax": nn.log_softmax, "relu": nn.relu, "rsqrt": op.rsqrt, "sigmoid": op.sigmoid,
         "softmax": nn.softmax,
     },
     "torch.nn.functional": {
-        "log_softmax": nn.log_softmax, "relu": nn.relu, "sigmoid": op.sigmoid, "silu": nn.silu, "softmax": nn.softmax,
+        "gelu": lambda x: nn.gelu(x), "linear": _linear, "log_softmax": nn.log_softmax, "relu": nn.relu,
+        "sigmoid": op.sigmoid, "silu": nn.silu, "softmax": nn.softmax,
     },
     "jax.nn": {
-        "log_softmax": nn.log_softmax, "relu": nn.relu, "sigmoid": op.sigmoid, "silu": nn.silu, "softmax": nn.softmax,
+        "gelu": _gelu_by_tanh, "log_softmax": nn.log_softmax, "relu": nn.relu, "sigmoid": op.sigmoid, "silu": nn.silu,
+        "softmax": nn.softmax,
     },
 }  # fmt: skip
 """The operators that functions of other libraries are which NumPy lacks."""
@@ -93,11 +110,11 @@ def as_numpy(callee: Any, arguments: Arguments) -> tuple[Any, Arguments]:
     library = MODULES[module]
     if (library, name) in DIFFERENT:
         raise refusal(arguments.span, f"the call of `{library}.{name}`", DIFFERENT[library, name])
-    if name in ACTIVATIONS.get(library, ()):
+    if name in LAYERS.get(library, ()):
         named = in_words_of_numpy(arguments.named)
         if name.endswith("softmax") and library != "jax.nn" and len(arguments.positional) + len(named) < 2:
             raise refusal(arguments.span, f"the call of `{library}.{name}`", "say along which axis: dim=-1")
-        return ACTIVATIONS[library][name], Arguments(arguments.positional, named, arguments.span)
+        return LAYERS[library][name], Arguments(arguments.positional, named, arguments.span)
     if library == "jax.numpy":
         same = numpy_function("linalg." * module.endswith(".linalg") + name)
         return (callee if same is None else same), arguments
@@ -116,7 +133,7 @@ def method_of_torch(name: str) -> Any:
     """
     if hasattr(np.ndarray, name) or ("torch", name) in DIFFERENT:
         return None
-    return ACTIVATIONS["torch"].get(name) or (numpy_function(TORCH[name]) if name in TORCH else None)
+    return LAYERS["torch"].get(name) or (numpy_function(TORCH[name]) if name in TORCH else None)
 
 
 def in_words_of_numpy(named: Mapping[str, Any]) -> dict[str, Any]:
