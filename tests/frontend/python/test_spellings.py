@@ -13,7 +13,7 @@ from torch.nn import functional as F  # noqa: N812 - as users call it
 
 import relay
 from relay.base.diagnostics import RelayError
-from relay.frontend.python.library.spellings import LAYERS, DIFFERENT, TORCH, numpy_function
+from relay.frontend.python.library.spellings import DIFFERENT, LAYERS, TORCH, numpy_function
 
 Matrix = relay.Tensor[(2, 3)]
 X = np.array([[1.0, 2.5, -3.5], [0.5, -5.0, 6.0]], np.float32)
