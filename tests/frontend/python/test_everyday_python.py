@@ -1,9 +1,10 @@
 """Python as people write it without knowing the front end: each function gives what Python and NumPy give."""
 
-# ruff: noqa: B905, C416, E741, RUF007
+# ruff: noqa: B905, C416, E741, RUF007, SIM110
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -649,3 +650,34 @@ def test_behind_a_test_for_none_a_value_is_there():
         agrees(largest, xs)
     agrees(above, [1.0, 2.0, 3.0], 1.5)
     assert list(relay.function(above)([1.0, 2.0], None)) == []
+
+
+def differences(xs: list[int]):
+    return [b - a for a, b in itertools.pairwise(xs)]
+
+
+def rises(xs: list[float]):
+    for a, b in itertools.pairwise(xs):
+        if b < a:
+            return False
+    return True
+
+
+def steps_of_rows(x: M):
+    total = 0.0
+    for before, row in itertools.pairwise(x):
+        total += float((row - before).sum())
+    return total
+
+
+def products_of_neighbours(n: int):
+    return [a * b for a, b in itertools.pairwise(range(n))]
+
+
+def test_pairs_of_neighbours():
+    for xs in ([1, 4, 9], [], [3]):
+        agrees(differences, xs)
+    for xs in ([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]):
+        agrees(rises, xs)
+    agrees(steps_of_rows, MATRIX)
+    agrees(products_of_neighbours, 5)

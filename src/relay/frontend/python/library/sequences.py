@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -94,6 +95,9 @@ def of_known(block: Block, callee: Any, arguments: Arguments) -> Any:
     found = [known(block, each, arguments.span) for each in arguments.positional]
     given = [each if part is None else part for each, part in zip(arguments.positional, found, strict=True)]
     if any(isinstance(each, Counted | Together) or is_expr(each) for each in given):
+        if callee is itertools.pairwise and len(given) == 1:
+            values = block.bind("items", list_of(block, given[0], arguments.span), arguments.span)
+            return Together((values, sliced(block, values, slice(1, None), arguments.span)))
         name = callee.__name__
         raise refusal(arguments.span, f"`{name}` of what has as many elements as the program finds", "write loops")
     return known_now(arguments.span, lambda: list(callee(*given, **arguments.named)))
