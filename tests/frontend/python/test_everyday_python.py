@@ -681,3 +681,28 @@ def test_pairs_of_neighbours():
         agrees(rises, xs)
     agrees(steps_of_rows, MATRIX)
     agrees(products_of_neighbours, 5)
+
+
+@relay.function
+def counted_up(r: relay.Ref[float]):
+    r.value = r.value + 1.0
+
+
+def test_what_gives_nothing_is_none():
+    def of_a_function(x: float, c: bool):
+        def nothing(y):
+            return None
+
+        r = nothing(x) if c else None
+        return 1 if r is None else 2
+
+    def with_effects(x: float, c: bool):
+        r = relay.ref(x)
+        done = counted_up(r) if c else None
+        if counted_up(r) is None and done is None:
+            return r.value
+        return -1.0
+
+    for c in (True, False):
+        agrees(of_a_function, 1.0, c)
+        assert relay.function(with_effects)(1.0, c) == 2.0 + c

@@ -166,8 +166,14 @@ def alike(worth: Sequence[tuple[Block, Any]], span: Span) -> list[Expr]:
     if there and len(there) < len(worth) and not is_option(wanted):  # missing on one of the ways
         block, value = there[0]
         type_ = block.type_of(as_expr(block, value, span, wanted)) if wanted is None else wanted
-        wanted = TypeCall(GlobalTypeVar("Option"), (type_,))
+        if not any(isinstance(value, ExprBase) for _, value in there) or not is_nothing(type_):
+            wanted = TypeCall(GlobalTypeVar("Option"), (type_,))
     return [as_expr(block, value, span, wanted, declared=False) for block, value in worth]
+
+
+def is_nothing(type_: Type | None) -> bool:
+    """Whether a value of the program is what a function gives that gives nothing: None in Python."""
+    return isinstance(type_, TupleType) and not type_.fields
 
 
 def is_option(type_: Type | None) -> bool:

@@ -23,6 +23,7 @@ from relay.frontend.python.values import (
     constructor_named,
     holds_expr,
     is_list,
+    is_nothing,
     is_option,
     known_now,
 )
@@ -185,6 +186,9 @@ def comparison(block: Block, op: ast.cmpop, left: Any, right: Any, span: Span) -
         if is_expr(other) and is_option(block.type_of(other)):
             missing = isinstance(op, ast.Is)
             return when_there(block, other, span, lambda: const(missing), lambda there: const(not missing))  # noqa: ARG005
+        if is_expr(other) and is_nothing(block.type_of(other)):
+            block.bind("nothing", other, span)  # what it does is done
+            return isinstance(op, ast.Is)
         return (other is None) == isinstance(op, ast.Is)
     if isinstance(op, ast.In | ast.NotIn) and (is_expr(left) or holds_expr((right,)) or isinstance(right, Counted)):
         found = contains(block, right, left, span)

@@ -71,7 +71,7 @@ LAYERS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
         "softmax": nn.softmax,
     },
     "torch.nn.functional": {
-        "gelu": lambda x: nn.gelu(x), "linear": _linear, "log_softmax": nn.log_softmax, "relu": nn.relu,
+        "gelu": nn.gelu, "linear": _linear, "log_softmax": nn.log_softmax, "relu": nn.relu,
         "sigmoid": op.sigmoid, "silu": nn.silu, "softmax": nn.softmax,
     },
     "jax.nn": {
