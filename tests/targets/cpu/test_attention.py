@@ -72,6 +72,14 @@ def test_heads_are_read_and_stored_where_they_lie(batch: int, rows: int, count: 
     assert len(names) == (1 if depth <= 64 else 2), names
 
 
+@pytest.mark.parametrize(("batch", "rows", "count", "depth"), [(1, 50, 1, 16), (1, 50, 4, 20), (2, 50, 4, 16)])
+def test_rows_of_heads_side_by_side(batch: int, rows: int, count: int, depth: int) -> None:
+    """As a product of matrices takes them: without an axis for the batch."""
+    x = relay.var("x", shape=(batch, count, rows, depth))
+    context = op.transpose(nn.attention(x, x, x), (0, 2, 1, 3))
+    check(Function([x], op.reshape(context, (batch * rows, count * depth))), normal(batch, count, rows, depth))
+
+
 def test_the_matrix_of_all_scores_is_never_in_memory() -> None:
     q = relay.var("q", shape=(2, 512, 16))
     compilation = compile_stages(Function([q], nn.attention(q, q, q)), opt_level=3)

@@ -21,12 +21,12 @@ def reindexed(old: Sequence[IntExpr], new: Sequence[IntExpr], indices: Sequence[
         flat: IntExpr = 0
         for axis in new_run:
             flat = flat * new[axis] + (0 if new[axis] == 1 and len(new_run) > 1 else indices[axis])
+        first = next((axis for axis in old_run if old[axis] != 1), old_run.start)
         unravelled: list[IntExpr] = []
-        for axis in reversed(old_run[1:]):
-            unravelled.append(flat % old[axis])
+        for axis in reversed(old_run):
+            # what is in front of the first axis that has places is 0, and what it is given needs no remainder
+            unravelled.append(0 if axis < first else flat if axis == first else flat % old[axis])
             flat = flat // old[axis]
-        if old_run:
-            unravelled.append(flat)
         places += reversed(unravelled)
     return tuple(places)
 
