@@ -110,8 +110,8 @@ class ScheduleBuilder:
     def compute_at(self, stage: str, target: str, loop: str) -> None:
         self.add(ComputeAt(stage, target, loop))
 
-    def compute_inline(self, stage: str) -> None:
-        self.add(ComputeInline(stage))
+    def compute_inline(self, stage: str, *others: str) -> None:
+        self.add(ComputeInline(stage, others))
 
     def compute_root(self, stage: str) -> None:
         self.add(ComputeRoot(stage))

@@ -139,11 +139,15 @@ class _Partitioner:
         return parts[0] if len(parts) == 1 else Sequence(parts)
 
     def _piece(self, loop: For, start: IntExpr, count: IntExpr, body: Stmt, known: Assumptions) -> tuple[Stmt, ...]:
-        """The `count` iterations from `start` on, partitioned."""
-        variable = Symbol(loop.variable.name)
-        copy = fresh_copy(body, {loop.variable: variable + start})
+        """The `count` iterations from `start` on, partitioned. Those from 0 on are the loop itself, others a copy."""
         extent = known.simplify(maximum(count, 0))
-        part = simplify_statement(For(variable, extent, copy, loop.kind, loop.annotations), known)
+        if extent == 0:
+            return ()
+        variable = loop.variable
+        if start != 0:
+            variable = Symbol(loop.variable.name)
+            body = fresh_copy(body, {loop.variable: variable + start})
+        part = simplify_statement(For(variable, extent, body, loop.kind, loop.annotations), known)
         part = self.statement(clamp_loops(part, known), known)
         return part.statements if isinstance(part, Sequence) else (part,)
 

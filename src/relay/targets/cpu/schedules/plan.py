@@ -89,12 +89,14 @@ class Plan:
         return None
 
     def inline_formulas(self, keep: frozenset[str] = frozenset()) -> None:
-        """Inline every stage that is a plain formula, but for outputs and those named in `keep`; the last first, so
-        that what several of them read is inlined once for all."""
-        for stage in reversed(self.steps.state.stages):
-            formula = isinstance(stage.operation, Compute) and not is_reduction(stage)
-            if formula and not self.is_output(stage) and stage.name not in keep:
-                self.steps.compute_inline(stage.name)
+        """Inline every stage that is a plain formula, but for outputs and those named in `keep`."""
+        formulas = [
+            stage.name for stage in self.steps.state.stages
+            if isinstance(stage.operation, Compute) and not is_reduction(stage)
+            and not self.is_output(stage) and stage.name not in keep
+        ]  # fmt: skip
+        if formulas:
+            self.steps.compute_inline(*formulas)
 
     def formulas_read_by(self, stage: str) -> tuple[str, ...]:
         """The stages, plain formulas, whose results a stage reads."""

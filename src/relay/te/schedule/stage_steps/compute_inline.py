@@ -1,22 +1,28 @@
-"""ComputeInline: a stage dissolves into its consumers."""
+"""ComputeInline: stages dissolve into their consumers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import TypeAlias
 
-from relay.arith.expr import IntExpr
-from relay.base.frozen import frozen
-from relay.te.operation import Components, Compute, Reduction, scalar_indices
-from relay.te.schedule.stage_steps.rewriting import compute_of, formula_at, reading
+from relay.arith.expr import IntExpr, Symbol, substitute
+from relay.base.frozen import frozen, mutable
+from relay.base.graph import post_order
+from relay.te.operation import Compute, Reduction, loads_of, rewriting, scalar_indices
+from relay.te.schedule.stage_steps.rewriting import compute_of, reading
 from relay.te.schedule.step import refused
 from relay.te.state import At, Stage, State
+from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value
+
+Element: TypeAlias = tuple[Buffer, tuple[IntExpr, ...]]
 
 
 @frozen
 class ComputeInline:
-    """Replace every read of the stage by its formula. The loops and the buffer of the stage disappear.
+    """Replace every read of the stage, and of `others`, by its formula. The loops and the buffers of these stages
+    disappear. What is named together is replaced together: in time linear in the formulas, however many there are.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
@@ -38,40 +44,67 @@ class ComputeInline:
     """
 
     stage: str
+    others: tuple[str, ...] = ()
 
     def apply(self, state: State) -> State:
-        stage = state.stage(self.stage)
-        operation = compute_of(stage, "inline")
-        body = operation.body
-        if isinstance(body, Reduction):
-            raise refused(
-                f"cannot inline `{stage.name}`: it is a reduction, and a reduction needs loops",
-                remedy="compute it at a loop of its consumer instead",
-            )
-        if state.is_output(stage):
-            raise refused(f"cannot inline `{stage.name}`: it is a result of the program")
-        attached = next((x for x in state.stages if isinstance(x.place, At) and x.place.stage == stage.name), None)
-        if attached is not None:
-            raise refused(f"cannot inline `{stage.name}`: `{attached.name}` is computed at its loops")
-        consumers = state.consumers(stage)
-        if any(not isinstance(consumer.operation, Compute) for consumer in consumers):
-            raise refused(f"cannot inline `{stage.name}`: a scan or extern reads it whole")
-
-        for consumer in consumers:
-            state = state.with_stage(reading(consumer, _formulas(stage, operation, body)))
-        return replace(state, stages=tuple(other for other in state.stages if other.name != stage.name))
+        inlined = {name: _inlined(state.stage(name), state) for name in (self.stage, *self.others)}
+        formulas = _Formulas({buffer: each for stages in inlined.values() for buffer, each in stages.items()})
+        kept: list[Stage] = []
+        for stage in state.stages:
+            read = [buffer for buffer in state.sources(stage) if buffer in formulas.operations]
+            if read and not isinstance(stage.operation, Compute):
+                raise refused(f"cannot inline `{state.name_of(read[0])}`: a scan or extern reads it whole")
+            if stage.name not in inlined:
+                kept.append(reading(stage, formulas.instead_of) if read else stage)
+        return replace(state, stages=tuple(kept))
 
 
-def _formulas(stage: Stage, operation: Compute, body: Components) -> Callable[[Load], Value]:
-    """What stands for each load of a stage's elements; one value for all that read the same element."""
-    at_indices: dict[tuple[IntExpr, ...], Callable[[Value], Value]] = {}
+def _inlined(stage: Stage, state: State) -> dict[Buffer, tuple[Compute, Value]]:
+    """The formulas of what a stage fills. Raises `RelayError` (`schedule-refused`) where none can stand for it."""
+    operation = compute_of(stage, "inline")
+    if isinstance(operation.body, Reduction):
+        raise refused(
+            f"cannot inline `{stage.name}`: it is a reduction, and a reduction needs loops",
+            remedy="compute it at a loop of its consumer instead",
+        )
+    if state.is_output(stage):
+        raise refused(f"cannot inline `{stage.name}`: it is a result of the program")
+    attached = next((x for x in state.stages if isinstance(x.place, At) and x.place.stage == stage.name), None)
+    if attached is not None:
+        raise refused(f"cannot inline `{stage.name}`: `{attached.name}` is computed at its loops")
+    return {buffer: (operation, value) for buffer, value in zip(stage.outputs, operation.body, strict=True)}
 
-    def on_load(load: Load) -> Value:
-        if load.buffer not in stage.outputs:
+
+@mutable
+class _Formulas:
+    """What stands for loads of stages that are inlined: one value for all that read the same element."""
+
+    operations: Mapping[Buffer, tuple[Compute, Value]]
+    made: dict[Element, Value] = field(default_factory=dict)
+    _elements: dict[Element, Element] = field(default_factory=dict)
+    """Each that is read once, so that it is one node of the graph of those that read each other."""
+
+    def instead_of(self, load: Load) -> Value:
+        if load.buffer not in self.operations:
             return load
-        indices = scalar_indices(load)
-        if indices not in at_indices:
-            at_indices[indices] = formula_at(operation, indices)
-        return at_indices[indices](body[stage.outputs.index(load.buffer)])
+        element = self._element(load.buffer, scalar_indices(load))
+        # what it reads comes first; an element whose place is read from memory is only known when that is replaced
+        for each in post_order((element,), lambda each: () if each in self.made else self._read_by(each)):
+            if each not in self.made:
+                operation, value = self.operations[each[0]]
+                at: dict[Symbol, IntExpr] = dict(zip(operation.axes, each[1], strict=True))
+                self.made[each] = rewriting(lambda index, at=at: substitute(index, at), self.instead_of)(value)
+        return self.made[element]
 
-    return on_load
+    def _read_by(self, element: Element) -> list[Element]:
+        """The elements of other inlined stages that the formula of one reads."""
+        operation, value = self.operations[element[0]]
+        at: dict[Symbol, IntExpr] = dict(zip(operation.axes, element[1], strict=True))
+        return [
+            self._element(load.buffer, tuple(substitute(index, at) for index in scalar_indices(load)))
+            for load in loads_of((value,)) if load.buffer in self.operations
+        ]  # fmt: skip
+
+    def _element(self, buffer: Buffer, indices: tuple[IntExpr, ...]) -> Element:
+        element = (buffer, indices)
+        return self._elements.setdefault(element, element)

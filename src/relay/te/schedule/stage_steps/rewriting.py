@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.te.operation import Compute, map_body, rewriting
 from relay.te.schedule.step import refused
 from relay.te.state import Stage, State
@@ -19,12 +18,6 @@ def reading(stage: Stage, on_load: Callable[[Load], Value]) -> Stage:
     if not isinstance(operation, Compute):
         raise refused(f"`{stage.name}` reads whole tensors, and cannot read them elsewhere")
     return replace(stage, operation=replace(operation, body=map_body(operation.body, rewriting(on_load=on_load))))
-
-
-def formula_at(operation: Compute, indices: tuple[IntExpr, ...]) -> Callable[[Value], Value]:
-    """The values of `operation` as those for its element at `indices`."""
-    at: dict[Symbol, IntExpr] = dict(zip(operation.axes, indices, strict=True))
-    return rewriting(lambda index: substitute(index, at))
 
 
 def fresh_axes(operation: Compute) -> tuple[Axis, ...]:
