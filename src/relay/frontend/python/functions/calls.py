@@ -19,6 +19,7 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Method, Together, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.expressions.operators import combined
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.functions import transformed
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
@@ -28,7 +29,7 @@ from relay.frontend.python.library.math_functions import MATH
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
 from relay.frontend.python.library.numpy_functions import NUMPY, PLACE_OF_SHAPE, VIEWS
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
-from relay.frontend.python.library.sequences import LIST_METHODS
+from relay.frontend.python.library.searching import LIST_METHODS
 from relay.frontend.python.library.spellings import MODULES, as_numpy, in_words_of_numpy, method_of_torch
 from relay.frontend.python.library.unpacking import spread
 from relay.frontend.python.notation import PLAIN
@@ -85,8 +86,7 @@ def call_value(block: Block, callee: Expr, arguments: Arguments) -> Any:
             found=", ".join([f"{len(given)} by position", *arguments.named]),
         )  # fmt: skip
     pairs = zip(given, type_.arg_types, strict=True)
-    made = Call(callee, tuple(dispatch.as_argument(block, value, span, each) for value, each in pairs), span=span)
-    return block.named(block.session.forms.get(callee), made, span)
+    return Call(callee, tuple(dispatch.as_argument(block, value, span, each) for value, each in pairs), span=span)
 
 
 def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
@@ -98,7 +98,7 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
     if is_list(type_):
         raise refusal(span, f"{name} of a list here", "change a variable; a list has index, count and copy")
     if callee.name == "tolist":
-        return block.ownership.own(to_list(block, owner, span))
+        return block.ownership.own(to_list(block, owner, span), Held.WITH_PARTS)
     if callee.name == "dot":
         return _applied(block, BUILTINS[np.dot], name, Arguments([block, span, owner, *arguments.positional], {}, span))
     if callee.name == "item" and not cast("TensorType", type_).shape:
@@ -126,6 +126,8 @@ def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
             rule="arity", message=f"`{constructor.name_hint}` is given {len(arguments.values)} fields",
             span=span, expected=", ".join(order) or "none",
         )  # fmt: skip
+    if not order:
+        return callee()  # known now: what a generic one is applied to follows from where it stands
     fields = zip(order, constructor.inputs, strict=True)
     return Call(constructor, tuple(as_expr(block, values[name], span, type_) for name, type_ in fields), span=span)
 

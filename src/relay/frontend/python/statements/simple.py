@@ -118,7 +118,7 @@ def annotated(block: Block, node: ast.AnnAssign) -> None:
     found = dispatch.expr(block, node.value)
     given = as_expr(block, found, block.span(node.value), type_)
     made = block.bind_as(node.target.id, given, type_, block.span(node.target))
-    block.names[node.target.id] = block.ownership.hand_on(found, made)
+    block.names[node.target.id] = block.named(block.ownership.hand_on(found, made), block.span(node.target))
 
 
 def asserted(block: Block, node: ast.Assert) -> None:
@@ -130,6 +130,13 @@ def asserted(block: Block, node: ast.Assert) -> None:
     if not isinstance(text, str):
         raise refusal(span, "a message that the program computes", "write a string")
     block.bind("asserted", op.checked(const(True), as_expr(block, holds, span), text), span)
+
+
+def raised(block: Block, node: ast.Raise, rest: Rest, exits: Exits) -> Expr:  # noqa: ARG001
+    raise refusal(
+        block.span(node), "`raise` here",
+        "let it be all that one side of an `if` does, or give a value that says what happened: None beside another",
+    )  # fmt: skip
 
 
 def effect(block: Block, node: ast.Expr) -> None:

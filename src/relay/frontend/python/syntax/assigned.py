@@ -198,7 +198,7 @@ def may_fall_through(statements: Sequence[ast.stmt]) -> bool:
     """Whether what follows these statements may be reached."""
     for statement in statements:
         match statement:
-            case ast.Return() | ast.Break() | ast.Continue():
+            case ast.Return() | ast.Break() | ast.Continue() | ast.Raise():
                 return False
             case ast.If(body=body, orelse=orelse):
                 if not may_fall_through(body) and not may_fall_through(orelse):
