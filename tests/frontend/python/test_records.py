@@ -170,6 +170,73 @@ def test_what_may_be_missing_has_names():
     assert (float(defined(Point(1.0, 2.0))), float(defined(None))) == (2.0, 0.0)
 
 
+class Vector(NamedTuple):
+    x: float
+    y: float
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, factor):
+        return Vector(self.x * factor, self.y * factor)
+
+    def __rmul__(self, factor):
+        return self * factor
+
+    def __neg__(self):
+        return Vector(-self.x, -self.y)
+
+    def dot(self, other):
+        return self.x * other.x + self.y * other.y
+
+
+@dataclasses.dataclass(frozen=True)
+class Fraction:
+    over: int
+    under: int
+
+    @property
+    def value(self):
+        return self.over / self.under
+
+    def __lt__(self, other):
+        return self.over * other.under < other.over * self.under
+
+    def __eq__(self, other):
+        return self.over * other.under == other.over * self.under
+
+    def __hash__(self):
+        return 0
+
+    def times(self, factor=2):
+        if factor > 3:
+            return Fraction(self.over, self.under)
+        return Fraction(self.over * factor, self.under)
+
+
+def of_vectors(n: int):
+    vectors = [Vector(i * 1.0, 2.0) for i in range(n)]
+    total = Vector(0.0, 0.0)
+    for each in vectors:
+        total = total + each * 2.0 + 3.0 * each
+    total = -total
+    return total.dot(vectors[0]), total.x, total.y
+
+
+def of_fractions(n: int):
+    found = [Fraction(i, i + 2) for i in range(1, n)]
+    half, other = Fraction(n, 2 * n), Fraction(1, 2)
+    return (
+        [each.value for each in found], found[0] < found[1], [each.times(n).over for each in found],
+        found[1].times().over, [each.over for each in sorted(found)], half == other, half != other, half != found[0],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("definition", [of_vectors, of_fractions])
+def test_methods_and_operators_of_classes(definition):
+    agrees(definition, 5)
+
+
 def swapped(n: int):
     d = {"a": 1.0, "b": 2.0}
     if n > 0:

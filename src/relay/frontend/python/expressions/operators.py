@@ -11,6 +11,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Counted
 from relay.frontend.python.facts.meeting import alike
+from relay.frontend.python.functions.methods import operated
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.indexing import joined
@@ -41,6 +42,9 @@ def binary(block: Block, node: ast.BinOp) -> Any:
 
 def combined(block: Block, op: ast.operator, left: Any, right: Any, span: Span) -> Any:
     """`left op right`."""
+    made = operated(block, op, (left, right), span)
+    if made is not None:
+        return made[0]
     if not is_expr(left) and not is_expr(right):
         for each in (left, right):
             block.ownership.share_parts(each)  # two lists have them
@@ -69,6 +73,9 @@ def unary(block: Block, node: ast.UnaryOp) -> Any:
         value = dispatch.truth(block, node.operand)
         return logical_not(value) if is_expr(value) else not value
     value = dispatch.operand(block, node.operand)
+    made = operated(block, node.op, (value,), span)
+    if made is not None:
+        return made[0]
     return block.ownership.own(
         arithmetic.unary(block, node.op, value, span)
         if is_expr(value)

@@ -9,6 +9,7 @@ from typing import Any, cast
 from relay import op
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.functions.methods import operated
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.sequences import folded, list_of
 from relay.frontend.python.syntax.source import refusal
@@ -20,6 +21,9 @@ from relay.ir.types import TupleType
 
 def compared(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
     """One comparison of two values: numbers, tensors, tuples, lists. Raises `RelayError` for what has no order."""
+    made = operated(block, operator, (left, right), span)
+    if made is not None:
+        return made[0]
     if not holds_expr((left, right)):
         return known_now(span, STATIC[type(operator)], left, right)
     if any(_is_list(block, each) for each in (left, right)):
