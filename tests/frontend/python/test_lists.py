@@ -232,7 +232,7 @@ def test_strings_are_known_when_a_program_is_read():
     assert float(activated(-2.0)) == 0.0
     assert float(activated(-2.0, "tanh")) == pytest.approx(np.tanh(-2.0))
     assert float(activated(2.0, how="twice")) == 4.0
-    with pytest.raises(relay.RelayError, match="`raise`"):
+    with pytest.raises(relay.RelayError, match="on no way"):
         activated(1.0, "linear")
     with pytest.raises(relay.RelayError, match="is a string"):
         activated(1.0, 3)
@@ -255,3 +255,54 @@ def test_what_raises_ends_the_run():
     fails(checked, ValueError, "check-failed", 101)
     with pytest.raises(relay.RelayError, match="n is negative"):
         relay.function(checked)(-1)
+
+
+def place_of(xs: list[int], wanted: int):
+    for i, x in enumerate(xs):
+        if x == wanted:
+            return i
+    raise ValueError("it is not there")
+
+
+def by_case(xs: list[int], wanted: int):
+    match wanted:
+        case 0:
+            found = len(xs)
+        case 1 | 2:
+            found = xs[0]
+        case _:
+            raise KeyError(wanted)
+    return found + 1
+
+
+def largest_of(xs: list[int], least: int):
+    best = None
+    for x in xs:
+        if x < least:
+            raise ValueError
+        if best is None or x > best:
+            best = x
+    if best is None:
+        raise ValueError("there is none")
+    return best * 2
+
+
+def in_a_nested_function(xs: list[int], wanted: int):
+    def checked_at(i):
+        if i < len(xs):
+            return xs[i]
+        raise IndexError(i)
+
+    return checked_at(wanted) + 1
+
+
+def test_what_raises_anywhere():
+    for definition, good, bad in (
+        (place_of, ([4, 5], 5), ([4, 5], 6)), (by_case, ([4, 5], 2), ([4, 5], 3)), (by_case, ([4], 0), ([4], 9)),
+        (largest_of, ([4, 5], 1), ([4, 5], 5)), (largest_of, ([4], 1), ([], 5)),
+        (in_a_nested_function, ([4, 5], 1), ([4, 5], 2)),
+    ):  # fmt: skip
+        agrees(definition, *good)
+        fails(definition, Exception, "check-failed", *bad)
+    with pytest.raises(relay.RelayError, match="ValueError: it is not there"):
+        relay.function(place_of)([1], 2)

@@ -72,10 +72,20 @@ def variable_on_one_way(x: float):
     return y
 
 
+def there_in_the_end(x: float):
+    y = None
+    if x > 0:
+        y = x
+    if y is None:
+        y = -1.0
+    return y + 1
+
+
 @pytest.mark.parametrize(
     "definition",
     [
-        by_statement, by_expression, off_the_end, with_nothing, pair_or_none, half_a_pair, of_a_nested_function,
+        there_in_the_end, by_statement, by_expression, off_the_end, with_nothing, pair_or_none, half_a_pair,
+        of_a_nested_function,
         one_of_three, variable_on_one_way,
     ],
 )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 import relay
 
-from .running import agrees, flat
+from .running import agrees, fails, flat
 
 
 class Point(NamedTuple):
@@ -128,7 +128,8 @@ def in_dicts(n: int):
 
 def compared(n: int):
     a, b = Interval(n, 3), Interval(n, 3)
-    return a == b, a != Interval(n, 4), Interval(1, 2) == Interval(1, 2), a == (n, 3)
+    several = [Interval(i, i) for i in range(n)]
+    return a == b, a != Interval(n, 4), Interval(1, 2) == Interval(1, 2), a == (n, 3), several[1] in several
 
 
 @pytest.mark.parametrize("definition", [known_by_use, grown, in_a_tuple, in_dicts, compared])
@@ -212,6 +213,32 @@ class Fraction:
         if factor > 3:
             return Fraction(self.over, self.under)
         return Fraction(self.over * factor, self.under)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ordered:
+    low: int
+    high: int = 3
+
+    def __post_init__(self):
+        if self.low > self.high:
+            raise ValueError("not in order")
+
+
+def of_ordered(n: int):
+    each = Ordered(n)
+    moved = dataclasses.replace(each, low=each.low - 1)
+    return moved.low, [Ordered(i, n).low for i in range(n)]
+
+
+def test_what_a_class_checks_ends_the_run():
+    agrees(of_ordered, 2)
+    fails(of_ordered, ValueError, "check-failed", 5)
+    assert int(relay.function(of_one_that_is_given)(Ordered(1, 2))) == 3
+
+
+def of_one_that_is_given(each: Ordered):
+    return each.low + each.high
 
 
 def of_vectors(n: int):

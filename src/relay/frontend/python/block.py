@@ -128,6 +128,13 @@ class Block:
             parts.append(self.named(part, span))
         return self.ownership.own(form.made(parts), held)
 
+    def as_read(self, value: Any) -> Any:
+        """A value as Python reads it: its parts may have names."""
+        if not is_expr(value):
+            return value
+        self.type_of(value)
+        return self.named(value)
+
     def type_of(self, expr: Expr) -> Type:
         return self.session.type_of(expr)
 

@@ -26,7 +26,9 @@ class Form:
     def made(self, parts: Sequence[Any]) -> Any:
         """The value of these parts."""
         named = dict(zip(self.names, parts, strict=True))
-        return named if self.kind is dict else self.kind(**named)
+        if self.kind is dict:
+            return named
+        return record(self.kind, named) if dataclasses.is_dataclass(self.kind) else self.kind(**named)
 
 
 def form_of(value: Any) -> Form | None:
@@ -67,6 +69,14 @@ def as_python(type_: Type, value: Any) -> Any:
     parts = tuple(as_python(each, value[place]) for place, each in enumerate(type_.fields))
     form = form_in(type_)
     return parts if form is None else form.made(parts)
+
+
+def record(kind: type, named: dict[str, Any]) -> Any:
+    """A value of a dataclass with these fields; nothing is computed of them, as `__post_init__` may do."""
+    made = object.__new__(kind)
+    for name, value in named.items():
+        object.__setattr__(made, name, value)
+    return made
 
 
 def is_named_tuple(callee: Any) -> bool:

@@ -42,6 +42,7 @@ def binary(block: Block, node: ast.BinOp) -> Any:
 
 def combined(block: Block, op: ast.operator, left: Any, right: Any, span: Span) -> Any:
     """`left op right`."""
+    left, right = block.as_read(left), block.as_read(right)
     made = operated(block, op, (left, right), span)
     if made is not None:
         return made[0]

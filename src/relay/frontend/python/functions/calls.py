@@ -21,6 +21,7 @@ from relay.frontend.python.datatype import DataInstance, constructor_of, field_n
 from relay.frontend.python.expressions.operators import combined
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.functions import transformed
+from relay.frontend.python.functions.methods import constructed
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
 from relay.frontend.python.library.indexing import known_extents
@@ -36,7 +37,7 @@ from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
 from relay.frontend.python.records import replaced
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.tuples import is_named_tuple
+from relay.frontend.python.tuples import field_values, is_named_tuple
 from relay.frontend.python.values import KNOWN, STATIC, as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Call, Expr, RefCreate
 from relay.ir.types import FuncType, TensorType
@@ -115,7 +116,7 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
 def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
     """A constructor of a data type; or a class of Python's, which is a function like others."""
     if is_named_tuple(callee):
-        return known_now(arguments.span, callee, *arguments.positional, **arguments.named)
+        return constructed(block, callee, arguments)
     if not issubclass(callee, DataInstance):
         return call_python(block, callee, arguments)
     constructor, span = constructor_of(callee, block.session.types), arguments.span
@@ -148,6 +149,9 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return RefCreate(as_expr(block, given[0], span), span=span)
     if callee is dataclasses.replace and given and is_expr(given[0]):
         return replaced(block, given[0], arguments.named, span)
+    if callee is dataclasses.replace and given and is_named_tuple(type(given[0])):
+        fields = {**field_values(given[0]), **arguments.named}
+        return dispatch.call(block, type(given[0]), Arguments([], fields, span))
     of = getattr(callee, "__self__", None)
     if isinstance(of, list) and callee.__name__ in LIST_METHODS and holds_expr((of, *given)):
         call = Arguments([block, span, cast("list[Any]", of), *given], arguments.named, span)

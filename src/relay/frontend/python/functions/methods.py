@@ -14,7 +14,8 @@ from relay.frontend.python.arguments import Arguments, defaults_of, parameters_o
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Template
 from relay.frontend.python.functions.definitions import begin
-from relay.frontend.python.tuples import is_named_tuple
+from relay.frontend.python.tuples import is_named_tuple, record
+from relay.frontend.python.values import holds_expr, known_now
 from relay.ops.elementwise.elementwise_unary import logical_not
 
 _OPERATORS: Mapping[type[ast.AST], str] = {
@@ -48,11 +49,29 @@ def operated(block: Block, operator: ast.AST, values: tuple[Any, ...], span: Spa
     return None
 
 
+def constructed(block: Block, cls: type, arguments: Arguments) -> Any:
+    """A call of a class of records."""
+    span, check = arguments.span, _defined_by(cls, "__post_init__")
+    if check is None or not holds_expr(arguments.values):
+        return known_now(span, cls, *arguments.positional, **arguments.named)
+    given = known_now(span, inspect.signature(cls).bind, *arguments.positional, **arguments.named)
+    given.apply_defaults()
+    made = record(cls, given.arguments)
+    checked = dispatch.call(block, _template(block, made, check), Arguments([], {}, span))
+    if is_expr(checked):
+        block.bind("checked", checked, span)
+    return made
+
+
 def _defined(owner: Any, name: str) -> Any:
     """What the class of a record defines under a name in its source, besides its fields."""
-    if not is_named_tuple(type(owner)):
+    return _defined_by(type(owner), name)
+
+
+def _defined_by(cls: type, name: str) -> Any:
+    if not is_named_tuple(cls):
         return None
-    found = inspect.getattr_static(type(owner), name, None)
+    found = inspect.getattr_static(cls, name, None)
     function = found.fget if isinstance(found, property) else found
     if not isinstance(function, FunctionType) or function.__module__ in ("collections", "dataclasses"):
         return None

@@ -52,6 +52,8 @@ def body(block: Block, statements: Sequence[ast.stmt], result: Type | None) -> E
 
     first = block.span(statements[0])
     made = dispatch.run(block, statements, Exits(lambda end: give(end, None, first), give))
+    if result is None and not meeting.ways:
+        raise refusal(first, "a function that gives a result on no way", "let it return on some way")
     return meeting.closed(made, meeting.met(), lambda values: values[0])
 
 

@@ -21,6 +21,7 @@ from relay.ir.types import TupleType
 
 def compared(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
     """One comparison of two values: numbers, tensors, tuples, lists. Raises `RelayError` for what has no order."""
+    left, right = block.as_read(left), block.as_read(right)
     made = operated(block, operator, (left, right), span)
     if made is not None:
         return made[0]

@@ -15,7 +15,7 @@ from relay.frontend.python.library.indexing import changed, changed_list, index_
 from relay.frontend.python.library.sequences import sliced, spliced
 from relay.frontend.python.library.unpacking import taken
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import as_expr, is_list, is_option, known_now
+from relay.frontend.python.values import as_expr, is_list, known_now
 from relay.ir.expr import Expr, RefWrite
 from relay.ir.types import TensorType, TypeCall
 
@@ -28,9 +28,6 @@ def assign(block: Block, target: ast.expr, value: Any) -> None:
     span = block.span(target)
     match target:
         case ast.Name(id=name):
-            before = block.names.get(name)
-            if is_expr(before) and is_option(block.type_of(before)):  # what may be missing stays so
-                value = as_expr(block, value, span, block.type_of(before))
             block.names[name] = block.named(block.bind(name, value, span), span) if is_expr(value) else value
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             for each, part in zip(targets, taken(block, value, targets, span), strict=True):

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from relay import op
-from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
 from relay.frontend.python.expressions.operators import tested_name
 from relay.frontend.python.facts.meeting import Meeting, alike
+from relay.frontend.python.statements.simple import told
 from relay.frontend.python.syntax.assigned import assigned_names, leaves_early, may_fall_through, named_in
 from relay.ir.expr import (
     Call,
@@ -82,27 +82,12 @@ def if_else(block: Block, node: ast.If, rest: Sequence[ast.stmt], exits: Exits) 
     ):
         match raising:
             case [ast.Raise(exc=raised)]:
-                block.bind("asserted", op.checked(const(True), holds, _told(block, raised)), span)
+                block.bind("asserted", op.checked(const(True), holds, told(block, raised)), span)
                 return dispatch.some(block, other, rest, exits)
             case _:
                 pass
     sides = [(block.inside(), node.body), (block.inside(), node.orelse)]
     return choose(block, sides, lambda made: If(condition, made[0], made[1], span=span), rest, exits, span)
-
-
-def _told(block: Block, raised: ast.expr | None) -> str:
-    """What an exception says, as far as it is known now."""
-    match raised:
-        case ast.Call(func=ast.Name(id=name), args=[message]):
-            try:
-                text = dispatch.operand(block.inside(), message)
-            except RelayError:
-                return name
-            return f"{name}: {text}" if isinstance(text, str) else name
-        case None:
-            return "an exception"
-        case _:
-            return ast.unparse(raised)
 
 
 def _one_by_one(block: Block, node: ast.If) -> ast.If | None:

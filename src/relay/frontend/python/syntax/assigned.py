@@ -191,7 +191,7 @@ def breaking_names(statements: Sequence[ast.stmt]) -> list[list[str]]:
 
 def leaves_early(statements: Iterable[ast.stmt]) -> bool:
     """Whether statements may end before their end."""
-    return leaves_by(statements, ast.Return, ast.Break, ast.Continue)
+    return leaves_by(statements, ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 def may_fall_through(statements: Sequence[ast.stmt]) -> bool:
