@@ -77,6 +77,16 @@ def deleted_in_a_loop(xs: list[int]):
     return ys
 
 
+def changed_inside(xs: list[int]):
+    rows = [xs[:], xs[1:]]
+    copies = [row[:] for row in rows]
+    del copies[0][0]
+    copies[1].insert(0, 8)
+    copies[0].append(9)
+    copies.append([7])
+    return rows, copies
+
+
 def backwards(xs: list[int]):
     n = len(xs) - 1
     return xs[4:0:-1], xs[n:0:-1], xs[-2::-1], xs[:1:-2], xs[-1:-4:-2], xs[9:-9:-1], xs[1:3:-1], xs[: n - 9 : -1]
@@ -91,7 +101,8 @@ def searched(xs: list[int]):
 @pytest.mark.parametrize(
     "definition",
     [
-        changed_copies, changed_results, removed, deleted, slices_assigned, deleted_in_a_loop, backwards, searched,
+        changed_copies, changed_results, removed, deleted, slices_assigned, deleted_in_a_loop, changed_inside,
+        backwards, searched,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("xs", [[1, 2, 3, 4, 5], [3, 4, 1]])

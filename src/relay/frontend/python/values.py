@@ -136,8 +136,15 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
                 remedy="strings, dicts and functions of Python are known while a program is read: choose by numbers",
                 span=span,
                 expected="a number, an array, a tuple or list of such, or a value of a data type",
-                found=f"{type(value).__name__}",
+                found=_IN_WORDS.get(type(value).__name__, type(value).__name__),
             )
+
+
+_IN_WORDS = {
+    **dict.fromkeys(("Template", "CompiledFunction", "Partial", "Transformed", "Method"), "a function"),
+    "Counted": "a range", "Together": "a zip", "ModelPart": "a model", "type": "a class",
+}  # fmt: skip
+"""What values that are no expressions are to whoever wrote the function."""
 
 
 def _of_form(block: Block, value: Any, span: Span, wanted: Type | None, declared: bool) -> Expr:

@@ -11,6 +11,7 @@ from relay import op
 from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import converted
 from relay.frontend.python.library.indexing import index_list, joined
 from relay.frontend.python.library.ordering import ordered
@@ -53,8 +54,8 @@ def change(block: Block, node: ast.Call) -> Any:
         before = read()
         result, left = _changed(block, before, method, given)
         results.append(result)
-        kept = block.ownership.held(before) if all(map(block.ownership.is_alone, given.values)) else None
-        return block.ownership.own(left, *(() if kept is None else (kept,)))
+        kept = block.ownership.held(before) if all(map(block.ownership.is_alone, given.values)) else Held.ALONE
+        return block.ownership.own(left, max(kept, Held.ALONE))  # it is a new one, of one place alone
 
     change_place(block, node.func.value, changed, f"`{ast.unparse(node.func)}`", at_part=False)
     return results[0]
