@@ -63,7 +63,7 @@ def instantiated(type_: Type, types: Mapping[TypeVar, Type]) -> Type:
 def _with_children(type_: Type, new: tuple[Type, ...]) -> Type:
     match type_:
         case TupleType():
-            return TupleType(new)
+            return type_.with_fields(new)
         case FuncType(_, _, type_params):
             return FuncType(new[:-1], new[-1], type_params)
         case RefType():

@@ -146,7 +146,11 @@ class TensorType(Leaf):
 
 @frozen
 class TupleType(Nested):
+    """A tuple. `form` is what a front end makes of such tuples, as the names that the fields have there: it stays with
+    the type wherever that goes, and types that differ in it alone are equal."""
+
     fields: tuple[Type, ...]
+    form: object = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _freeze(self, "fields")
@@ -154,6 +158,10 @@ class TupleType(Nested):
             if not isinstance(each, TYPE.types):
                 refuse(each, TYPE, "a field of a TupleType")
         self._nest(self.fields)
+
+    def with_fields(self, fields: tuple[Type, ...]) -> TupleType:
+        """The tuple of other fields, in the same form."""
+        return TupleType(fields, self.form)
 
     def __str__(self) -> str:
         comma = "," if len(self.fields) == 1 else ""

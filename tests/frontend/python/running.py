@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -48,7 +49,15 @@ def kind(value: Any) -> str:
 
 
 def flat(value: Any) -> list[np.ndarray[Any, Any]]:
-    """The arrays of nested tuples and lists, those of Relay included."""
+    """The arrays of nested tuples, lists and values with names, those of Relay included. What is missing is an array of
+    nothing."""
+    constructor = getattr(value, "constructor", None)
+    if value is None or constructor == "None":
+        return [np.zeros(0, np.bool_)]
+    if constructor == "Some":
+        return flat(value.fields[0])
+    if constructor is None and dataclasses.is_dataclass(value):
+        return flat([getattr(value, each.name) for each in dataclasses.fields(value)])
     if isinstance(value, tuple | list):
         return [leaf for part in value for leaf in flat(part)]
     if hasattr(value, "fields"):

@@ -21,7 +21,7 @@ from relay.frontend.python.library.math_functions import MATH
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
 from relay.frontend.python.library.numpy_functions import NUMPY
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
-from relay.frontend.python.library.sequences import LIST_METHODS
+from relay.frontend.python.library.searching import LIST_METHODS
 from relay.frontend.python.library.spellings import DIFFERENT, LAYERS, TORCH
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
 from relay.frontend.python.syntax.subset import OUTSIDE

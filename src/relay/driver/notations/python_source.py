@@ -23,10 +23,11 @@ from relay.driver.build import build
 from relay.driver.libraries.export import export_library
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
+from relay.frontend.python.arguments import text_parameters, texts_of
 from relay.frontend.python.identity import identity
 from relay.frontend.python.reader import PythonFunction, Reading, read_function, read_model
 from relay.frontend.python.syntax.source import names_around
-from relay.frontend.python.tuples import plain
+from relay.frontend.python.tuples import as_python, plain
 from relay.ir.module import IRModule
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.kept import kept_artefact, kept_artefacts
@@ -82,7 +83,7 @@ class Compiled(ABC):
 
         def converted(*positional: Any, **named: Any) -> Any:
             found: Any = run(*map(plain, positional), **{name: plain(each) for name, each in named.items()})
-            return found if gives is None else gives.of_result(found)
+            return found if gives is None else as_python(gives, found)
 
         return converted
 
@@ -105,7 +106,28 @@ class CompiledFunction(PythonFunction, Compiled):
 
     @cached_property
     def defaults(self) -> Defaults:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
-        return defaults_by_position(self.definition)
+        return tuple(each for each in defaults_by_position(self.definition) if each[0] not in self._texts)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The parameters that are strings."""
+        return text_parameters(self.definition)
+
+    @cached_property
+    def _for_texts(self) -> dict[tuple[str, ...], CompiledFunction]:
+        """The function for each of the strings that it was called with."""
+        return {}
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        if not self._texts or self.texts:
+            return super().__call__(*positional, **named)
+        given = inspect.signature(self.definition).bind(*positional, **named)
+        given.apply_defaults()
+        texts = texts_of(self.definition, given.arguments)
+        key = tuple(texts.values())
+        if key not in self._for_texts:
+            self._for_texts[key] = CompiledFunction(self.definition, self.around, texts)
+        return self._for_texts[key](**{name: each for name, each in given.arguments.items() if name not in texts})
 
     @cached_property
     def _kept(self) -> Executable | None:

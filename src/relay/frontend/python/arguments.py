@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
@@ -99,3 +100,36 @@ def bound(
         ) from error  # fmt: skip
     found.apply_defaults()
     return found.arguments
+
+
+def text_parameters(definition: Callable[..., Any]) -> list[str]:
+    """The parameters of a Python function that are strings, by their annotations: a program is read for each of their
+    values.
+
+    >>> def scaled(x: float, how: str = "half", mode: "Literal['a', 'b']" = "a"): ...
+    >>> text_parameters(scaled)
+    ['how', 'mode']
+    """
+    annotations = {name: each for name, each in definition.__annotations__.items() if name != "return"}
+    return [name for name, each in annotations.items() if _is_text(each)]
+
+
+def _is_text(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return annotation == "str" or annotation.removeprefix("typing.").startswith("Literal[")
+    is_literal = typing.get_origin(annotation) is typing.Literal
+    return annotation is str or (is_literal and all(isinstance(each, str) for each in typing.get_args(annotation)))
+
+
+def texts_of(definition: Callable[..., Any], given: Mapping[str, Any], span: Span | None = None) -> dict[str, str]:
+    """What those parameters are, where `given` has what a call says. Raises `RelayError` (rule `python-value`)."""
+    worth = {**defaults_of(definition), **given}
+    found = {name: worth.get(name) for name in text_parameters(definition)}
+    for name, each in found.items():
+        if not isinstance(each, str):
+            raise RelayError(
+                rule="python-value", message=f"`{name}` of `{definition.__name__}` is a string, which has to be known",
+                span=span, found="nothing" if each is None else type(each).__name__,
+                remedy=f'give a string where it is called, or a default: {name}: str = "..."',
+            )  # fmt: skip
+    return cast("dict[str, str]", found)

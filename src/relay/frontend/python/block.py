@@ -21,7 +21,7 @@ from relay.frontend.python.facts.ownership import Held, Ownership
 from relay.frontend.python.facts.ranges import Range, range_of
 from relay.frontend.python.session import Session
 from relay.frontend.python.syntax.source import PythonSource
-from relay.frontend.python.tuples import Form
+from relay.frontend.python.tuples import form_in
 from relay.ir.expr import Constant, Expr, ExprBase, Let, TupleGetItem, Var
 from relay.ir.types import Type
 
@@ -116,18 +116,24 @@ class Block:
         self.bindings.append((var, value, span))
         return var
 
-    def named(self, form: Form | None, value: Expr, span: Span | None = None) -> Any:
-        """A tuple of the program as what it is in Python: of a form, whose parts have names."""
+    def named(self, value: Expr, span: Span | None = None) -> Any:
+        """A value of the program as what it is in Python: a tuple whose parts have names is one with these."""
+        form = form_in(value.checked_type)
         if form is None:
             return value
-
-        held = self.ownership.held(value)
-
-        def field(whole: Expr, position: int) -> Expr:
+        held, whole, parts = self.ownership.held(value), self.bind("fields", value, span), list[Any]()
+        for position in range(len(form.names)):
             part = self.bind("field", TupleGetItem(whole, position, span=span), span)
-            return self.ownership.own(part, held if held is Held.WITH_PARTS else Held.SHARED)
+            self.ownership.own(part, held if held is Held.WITH_PARTS else Held.SHARED)
+            parts.append(self.named(part, span))
+        return self.ownership.own(form.made(parts), held)
 
-        return self.ownership.own(form.of(self.bind("fields", value, span), field), held)
+    def as_read(self, value: Any) -> Any:
+        """A value as Python reads it: its parts may have names."""
+        if not is_expr(value):
+            return value
+        self.type_of(value)
+        return self.named(value)
 
     def type_of(self, expr: Expr) -> Type:
         return self.session.type_of(expr)

@@ -18,11 +18,15 @@ from relay.runtime.values.values import RefValue
 
 class PythonFunction:
     """A Python function that is read as a program. `around` are names that its annotations may use beside those that
-    the function itself knows."""
+    the function itself knows, `texts` the strings that some of its parameters are."""
 
-    def __init__(self, definition: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})) -> None:
+    def __init__(
+        self, definition: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({}),
+        texts: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         self.definition = definition
         self.around = around
+        self.texts = texts
         self.__name__ = definition.__name__
         self.__doc__ = definition.__doc__
         self.__wrapped__ = definition

@@ -43,10 +43,10 @@ def operand(block: Block, node: ast.expr) -> Any:
         value = form(block, node)
         if isinstance(value, TupleWrapper):
             value = value.astuple()
-        return _named(block, value) if is_expr(value) else value
+        return block.named(_bound(block, value), span) if is_expr(value) else value
 
 
-def _named(block: Block, value: Expr) -> Expr:
+def _bound(block: Block, value: Expr) -> Expr:
     """Everything but operators' calls gets a variable, so that effects keep their order and types are known."""
     plain = isinstance(value, Call) and (
         isinstance(value.op, Constructor)  # what it makes may follow from where it stands
@@ -125,9 +125,14 @@ def call(block: Block, callee: Any, arguments: Arguments) -> Any:
 
 
 def as_argument(block: Block, value: Any, span: Span, wanted: Type | None) -> Expr:
-    """An argument or a result as an expression: functions are values there, of the type that is wanted."""
+    """An argument or a result as an expression."""
+    return as_expr(block, as_value(block, value, span, wanted), span, wanted)
+
+
+def as_value(block: Block, value: Any, span: Span, wanted: Type | None = None) -> Any:
+    """An argument or a result: functions are values there, of the type that is wanted."""
     form = _of_class(block.definition.forms.closures, value)
-    return as_expr(block, value if form is None else form(block, value, span, wanted), span, wanted)
+    return value if form is None else form(block, value, span, wanted)
 
 
 def _of_class(table: Mapping[type, Entry], value: Any) -> Entry | None:
@@ -156,8 +161,13 @@ def some(block: Block, statements: Sequence[ast.stmt], rest: Sequence[ast.stmt],
         form = block.definition.forms.statements.get(type(statement))
         if form is None:
             raise refusal(span, f"`{type(statement).__name__.lower()}`", "leave it out")
-        with reading(span):
-            tail = form(block, statement, [*statements[position + 1 :], *rest], exits)
+        try:
+            with reading(span):
+                tail = form(block, statement, [*statements[position + 1 :], *rest], exits)
+        except RelayError:
+            if not block.session.trials:
+                raise
+            continue  # others may tell more
         if tail is not None:
             return tail
     return None

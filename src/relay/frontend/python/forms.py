@@ -50,6 +50,7 @@ FORMS = Forms(
         ast.Break: simple.broken,
         ast.Continue: simple.continued,
         ast.Return: simple.returned,
+        ast.Raise: simple.raised,
     },
     calls={
         ExprBase: calls.call_value,

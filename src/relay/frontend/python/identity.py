@@ -108,7 +108,7 @@ def _function(function: PythonFunction) -> Told:
             continue  # Python's own, or nobody's
     evaluated = {name: each for name, each in definition.__annotations__.items() if not isinstance(each, str)}
     told = f"{source.file}:{source.first_line}\n{source.text}"
-    return told, [definition.__defaults__, definition.__kwdefaults__, evaluated, worth]
+    return told, [definition.__defaults__, definition.__kwdefaults__, evaluated, worth, dict(function.texts)]
 
 
 def _names(source: Definition) -> set[str]:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import collections.abc
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
-from relay.frontend.python.tuples import field_types, is_named_tuple
+from relay.frontend.python.tuples import Form, field_types, is_named_tuple
 from relay.ir.types import (
     FuncType,
     GlobalTypeVar,
@@ -100,7 +100,8 @@ def as_type(annotation: Any, span: Span | None = None, variables: dict[Any, Type
     if isinstance(header, GlobalTypeVar):
         return header
     if is_named_tuple(annotation):
-        return TupleType(tuple(map(inner, _fields_of(annotation, span))))
+        fields = _fields_of(annotation, span)
+        return TupleType(tuple(map(inner, fields.values())), Form(cast("type", annotation), tuple(fields)))
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is tuple and Ellipsis not in arguments:
         return TupleType(tuple(map(inner, arguments)))
@@ -124,9 +125,9 @@ def as_type(annotation: Any, span: Span | None = None, variables: dict[Any, Type
     )
 
 
-def _fields_of(annotation: Any, span: Span | None) -> list[Any]:
+def _fields_of(annotation: Any, span: Span | None) -> dict[str, Any]:
     try:
-        return list(field_types(annotation).values())
+        return field_types(annotation)
     except (NameError, TypeError) as error:
         raise RelayError(
             rule="bad-annotation", message=f"the fields of `{annotation.__name__}` cannot be evaluated", span=span,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relay.base.frozen import frozen
-from relay.frontend.python.arguments import fixed, parameters_of_source
+from relay.frontend.python.arguments import fixed, parameters_of_source, texts_of
 from relay.frontend.python.block import Block
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.forms import FORMS
@@ -18,30 +18,32 @@ from relay.frontend.python.functions.definitions import begin, define, signature
 from relay.frontend.python.functions.models import ModelPart, Parameters
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
-from relay.frontend.python.tuples import Form
+from relay.frontend.python.tuples import has_forms
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
+from relay.ir.types import FuncType, Type
 from relay.ir.variables import refresh
 
 
 @frozen(eq=False)
 class Reading:
-    """A function as a module; `takes` says whether its arguments have parts with names, `gives` is the form of its
-    result."""
+    """A function as a module; `takes` says whether its arguments have parts with names, `gives` is the type of its
+    result where that has."""
 
     module: IRModule
     takes: bool
-    gives: Form | None
+    gives: Type | None
 
 
 def read_function(defined: PythonFunction) -> Reading:
     """The module of a decorated function: itself as `@main`, and what it calls. Raises `RelayError` for Python outside
     the subset."""
     session = Session()
-    name = define(session, FORMS, defined)
+    name = define(session, FORMS, defined, texts_of(defined.definition, defined.texts))
     functions = dict(session.functions)
-    takes = any(each in session.forms for each in functions[name].params)
-    gives = session.forms.get(name)
+    type_ = functions[name].checked_type
+    assert isinstance(type_, FuncType)
+    takes, gives = any(map(has_forms, type_.arg_types)), type_.ret_type if has_forms(type_.ret_type) else None
     if not session.called[name]:
         return Reading(session.module(functions.pop(name), functions), takes, gives)
     again = refresh(functions[name])
@@ -60,11 +62,12 @@ def read_model(
     function = inspect.unwrap(getattr(type(model), method))
     definition, tree = begin(Session(), FORMS, function, around)
     parameters = fixed(parameters_of_source(definition.source), definition.source.span)
-    itself, *arguments = (each.argument for each in parameters)
-    params, result, _ = signature(definition, arguments, tree, function)
+    texts = texts_of(function, {})
+    itself, *arguments = (each.argument for each in parameters if each.name not in texts)
+    params, result = signature(definition, arguments, tree, function)
     arrays = Parameters(definition.session, FORMS)
     block = scope(Block(definition, {}), tree, params, {})
-    block.names[itself.arg] = ModelPart(model, "", arrays)
+    block.names |= {itself.arg: ModelPart(model, "", arrays), **texts}
     made = body(block, tree.body, result)
     weights = tuple(arrays.variables.values())
     main = Function((*params, *weights), made, result, span=definition.source.span(tree))

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import cast
 
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.frontend.python.datatype import DataTypes
 from relay.frontend.python.facts.ownership import Ownership
 from relay.frontend.python.facts.ranges import Range
-from relay.frontend.python.tuples import Form
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import (
@@ -49,9 +50,8 @@ class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
     `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that
     were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
-    place. `forms` are those of parameters, and of what functions give, that are tuples with names. `reads` counts how
-    often each definition reads each name. `ranges` is what is known of integers, and `ownership` who holds arrays and
-    lists."""
+    place. `reads` counts how often each definition reads each name. `ranges` is what is known of integers, and
+    `ownership` who holds arrays and lists. `trials` counts the readings in progress that only ask for types."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -60,14 +60,25 @@ class Session:
     names: dict[object, GlobalVar] = field(default_factory=dict)
     called: Counter[GlobalVar] = field(default_factory=Counter)
     inlining: list[object] = field(default_factory=list)
-    forms: dict[Expr, Form] = field(default_factory=dict)
     reads: dict[ast.AST, Counter[str]] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
+    trials: int = 0
     _fresh: FreshNames = field(init=False)
 
     def __post_init__(self) -> None:
         self._fresh = FreshNames(lambda name: GlobalVar(name) in self.functions or name in prelude_names(), "_")
+
+    @contextmanager
+    def trial(self) -> Generator[None]:
+        """Reading for types alone: what is wrong inside is told when it is read for good, and what is seen is
+        forgotten."""
+        self.trials += 1
+        try:
+            with self.ownership.trial(), suppress(RelayError):
+                yield
+        finally:
+            self.trials -= 1
 
     def name(self, definition: object, hint: str) -> GlobalVar:
         """A name of its own for a definition."""

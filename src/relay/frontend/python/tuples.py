@@ -1,89 +1,82 @@
 """Values of Python that are tuples in a program, whose parts have names: NamedTuples, frozen dataclasses and dicts with
-keys that are known now. What a loop or a branch changes, and what a function takes, is a tuple of the program; outside
-it is again what it was."""
+keys that are known now. The type of such a tuple has its form, wherever it goes: into lists, through loops, branches
+and calls. What is read of the program is again what it was."""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from relay.base.frozen import frozen
-from relay.ir.expr import Expr
+from relay.ir.types import TupleType, Type, type_parts
 
 
 @frozen
 class Form:
-    """How parts make a value: those of a `kind` (a class; `dict`, `tuple`) under `names`. Parts without a form are
-    plain values of the program."""
+    """How parts make a value: one of a `kind` (a class, or `dict`) that has them under `names`."""
 
     kind: type
     names: tuple[Any, ...]
-    parts: tuple[Form | None, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind.__name__} of {', '.join(map(str, self.names))}"
 
     def made(self, parts: Sequence[Any]) -> Any:
         """The value of these parts."""
-        inner = [each if form is None else form.made(each) for form, each in zip(self.parts, parts, strict=True)]
-        if self.kind is tuple:
-            return tuple(inner)
+        named = dict(zip(self.names, parts, strict=True))
         if self.kind is dict:
-            return dict(zip(self.names, inner, strict=True))
-        return self.kind(**dict(zip(self.names, inner, strict=True)))
-
-    def of_result(self, value: Sequence[Any]) -> Any:
-        """The value that a tuple which a program gave stands for."""
-        return self.made(_parts_of(self, value, lambda whole, position: whole[position]))
-
-    def of(self, value: Expr, field: Callable[[Expr, int], Expr]) -> Any:
-        """The value that a tuple of the program stands for; `field` takes a field of one."""
-        return self.made(_parts_of(self, value, field))
-
-
-def _parts_of(form: Form, value: Any, field: Callable[[Any, int], Any]) -> list[Any]:
-    fields = [field(value, position) for position in range(len(form.parts))]
-    return [
-        each if inner is None else _parts_of(inner, each, field) for inner, each in zip(form.parts, fields, strict=True)
-    ]
+            return named
+        return record(self.kind, named) if dataclasses.is_dataclass(self.kind) else self.kind(**named)
 
 
 def form_of(value: Any) -> Form | None:
     """The form of a value; None where its parts have no names."""
     if isinstance(value, dict):
-        named = cast("dict[Any, Any]", value)
-        return Form(dict, tuple(named), tuple(map(form_of, named.values())))
-    if is_named_tuple(type(value)):
-        fields = field_values(value)
-        return Form(type(value), tuple(fields), tuple(map(form_of, fields.values())))
-    if isinstance(value, tuple):
-        parts = tuple(map(form_of, cast("tuple[Any, ...]", value)))
-        return Form(tuple, (), parts) if any(parts) else None
-    return None
+        return Form(dict, tuple(cast("dict[Any, Any]", value)))
+    return Form(type(value), tuple(field_values(value))) if is_named_tuple(type(value)) else None
+
+
+def form_in(type_: Type | None) -> Form | None:
+    """The form of the values of a type; None where these are as they are."""
+    return cast("Form | None", type_.form) if isinstance(type_, TupleType) else None
+
+
+def has_forms(type_: Type) -> bool:
+    """Whether values of a type, or parts of them, have parts with names."""
+    return any(form_in(part) is not None for part in type_parts(type_))
+
+
+def parts_of_form(value: Any) -> tuple[Any, ...]:
+    """The parts of a value that has a form, in order."""
+    return tuple((cast("dict[Any, Any]", value) if isinstance(value, dict) else field_values(value)).values())
 
 
 def plain(value: Any) -> Any:
     """A value as the tuple that a program takes for it."""
-    if isinstance(value, dict):
-        return tuple(map(plain, cast("dict[Any, Any]", value).values()))
-    if is_named_tuple(type(value)):
-        return tuple(map(plain, field_values(value).values()))
+    if form_of(value) is not None:
+        return tuple(map(plain, parts_of_form(value)))
+    if isinstance(value, list):
+        return list(map(plain, cast("list[Any]", value)))
     return tuple(map(plain, cast("tuple[Any, ...]", value))) if isinstance(value, tuple) else value
 
 
-def form_of_annotation(annotation: Any) -> Form | None:
-    """The form of the values that an annotation speaks of."""
-    if isinstance(annotation, type) and is_named_tuple(annotation):
-        hints = field_types(annotation)
-        return Form(annotation, tuple(hints), tuple(map(form_of_annotation, hints.values())))
-    if typing.get_origin(annotation) is tuple:
-        parts = tuple(map(form_of_annotation, typing.get_args(annotation)))
-        return Form(tuple, (), parts) if any(parts) else None
-    return None
+def as_python(type_: Type, value: Any) -> Any:
+    """What a value of a type which a program gave is in Python."""
+    if not isinstance(type_, TupleType):
+        return value
+    parts = tuple(as_python(each, value[place]) for place, each in enumerate(type_.fields))
+    form = form_in(type_)
+    return parts if form is None else form.made(parts)
 
 
-def common(forms: Sequence[Form | None]) -> Form | None:
-    """The form of a value that has one of several."""
-    return forms[0] if forms and all(each == forms[0] for each in forms) else None
+def record(kind: type, named: dict[str, Any]) -> Any:
+    """A value of a dataclass with these fields; nothing is computed of them, as `__post_init__` may do."""
+    made = object.__new__(kind)
+    for name, value in named.items():
+        object.__setattr__(made, name, value)
+    return made
 
 
 def is_named_tuple(callee: Any) -> bool:

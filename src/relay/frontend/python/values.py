@@ -18,9 +18,17 @@ from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, Definition, Unset, is_expr
 from relay.frontend.python.datatype import DataInstance, define_mentioned
 from relay.frontend.python.notation import as_type
-from relay.frontend.python.tuples import field_values, is_named_tuple
-from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem
-from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, TypeVar, scalar_type
+from relay.frontend.python.tuples import form_in, form_of, is_named_tuple, parts_of_form
+from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem, record_type
+from relay.ir.type_traversal import free_type_leaves
+from relay.ir.types import (
+    GlobalTypeVar,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeVar,
+)
 from relay.ops.framework.build import TupleWrapper
 from relay.ops.framework.build import as_expr as operand
 
@@ -46,8 +54,8 @@ def holds_expr(values: Iterable[Any]) -> bool:
         value = stack.pop()
         if is_expr(value):
             return True
-        if isinstance(value, dict):
-            stack.extend(cast("dict[Any, Any]", value).values())
+        if isinstance(value, dict) or is_named_tuple(type(value)):
+            stack.extend(parts_of_form(value))
         elif isinstance(value, KNOWN) and not isinstance(value, str):
             stack.extend(cast("Iterable[Any]", value))
     return False
@@ -80,10 +88,10 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
     """
     if isinstance(wanted, TypeCall) and is_option(wanted) and value is not None and not isinstance(value, Unset):
         inner = None if isinstance(value, ExprBase) else wanted.args[0]
-        return _perhaps(block, as_expr(block, value, span, inner, declared=declared), wanted)
+        return _perhaps(block, as_expr(block, value, span, inner, declared=declared), wanted, span)
     match value:
         case ExprBase():
-            return cast("Expr", value)
+            return _with_fields(block, cast("Expr", value), span, wanted)
         case TupleWrapper():
             return value.astuple()
         case Unset():
@@ -105,21 +113,22 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
             return _nothing(block, span, wanted)
         case list():
             return list_expr(block, cast("list[Any]", value), span, wanted)
-        case dict():
-            return as_expr(block, tuple(cast("dict[Any, Any]", value).values()), span, wanted, declared=declared)
+        case _ if form_of(value) is not None:
+            return _of_form(block, value, span, wanted, declared)
         case tuple():
             fields = cast("tuple[Any, ...]", value)
-            types = wanted.fields if isinstance(wanted, TupleType) else [None] * len(fields)
+            is_alike = isinstance(wanted, TupleType) and len(wanted.fields) == len(fields)
+            types = cast("TupleType", wanted).fields if is_alike else [None] * len(fields)
             parts = [
-                as_expr(block, part, span, type_, declared=declared) for part, type_ in zip(fields, types, strict=False)
+                as_expr(block, part, span, type_, declared=declared) for part, type_ in zip(fields, types, strict=True)
             ]
             made = Tuple(tuple(parts), span=span)
             block.type_of(made)
             return made
-        case _ if is_named_tuple(type(value)):
-            return as_expr(block, tuple(field_values(value).values()), span, wanted, declared=declared)
         case DataInstance():
-            return value.to_expr(lambda part, type_: as_expr(block, part, span, type_), block.session.types)
+            made = value.to_expr(lambda part, type_: as_expr(block, part, span, type_), block.session.types)
+            is_known = isinstance(wanted, TypeCall) and not free_type_leaves(wanted)
+            return block.bind_as("data", made, wanted, span) if wanted is not None and is_known else made
         case _:
             raise RelayError(
                 rule="python-value",
@@ -127,8 +136,28 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
                 remedy="strings, dicts and functions of Python are known while a program is read: choose by numbers",
                 span=span,
                 expected="a number, an array, a tuple or list of such, or a value of a data type",
-                found=f"{type(value).__name__}",
+                found=_IN_WORDS.get(type(value).__name__, type(value).__name__),
             )
+
+
+_IN_WORDS = {
+    **dict.fromkeys(("Template", "CompiledFunction", "Partial", "Transformed", "Method"), "a function"),
+    "Counted": "a range", "Together": "a zip", "ModelPart": "a model", "type": "a class",
+}  # fmt: skip
+"""What values that are no expressions are to whoever wrote the function."""
+
+
+def _of_form(block: Block, value: Any, span: Span, wanted: Type | None, declared: bool) -> Expr:
+    """A value whose parts have names, as a tuple whose type knows them. Raises `RelayError` (rule `other-names`) where
+    one with others is wanted."""
+    form, other = form_of(value), form_in(wanted)
+    if other is not None and form != other:
+        raise RelayError(
+            rule="other-names", message="a value has other names for its parts here than elsewhere", span=span,
+            expected=str(other), found=str(form), remedy="give it one class, or the same keys in the same order",
+        )  # fmt: skip
+    made = as_expr(block, parts_of_form(value), span, wanted, declared=declared)
+    return record_type(made, TupleType(cast("TupleType", block.type_of(made)).fields, form))
 
 
 def number(value: bool | float, dtype: DType, span: Span | None = None) -> Expr:
@@ -152,40 +181,38 @@ def _stays_a_float(value: Any, wanted: Type | None, span: Span) -> None:
         )  # fmt: skip
 
 
-def alike(worth: Sequence[tuple[Block, Any]], span: Span) -> list[Expr]:
-    """The same variable or value at the end of several ways, as expressions of one type."""
-    known = [block.type_of(value) for block, value in worth if isinstance(value, ExprBase)]  # type: ignore[arg-type]
-    kinds = {type(value) for _, value in worth}
-    if not known and float in kinds:
-        known = [scalar_type("float32")]
-    if not known and list in kinds:
-        lists = [(block, value) for block, value in worth if isinstance(value, list) and value]
-        known = [block.type_of(as_expr(block, value, span)) for block, value in lists[:1]]
-    wanted = next((type_ for type_ in known if is_option(type_)), known[0] if known else None)
-    there = [(block, value) for block, value in worth if value is not None]
-    if there and len(there) < len(worth) and not is_option(wanted):  # missing on one of the ways
-        block, value = there[0]
-        type_ = block.type_of(as_expr(block, value, span, wanted)) if wanted is None else wanted
-        if not any(isinstance(value, ExprBase) for _, value in there) or not is_nothing(type_):
-            wanted = TypeCall(GlobalTypeVar("Option"), (type_,))
-    return [as_expr(block, value, span, wanted, declared=False) for block, value in worth]
-
-
 def is_nothing(type_: Type | None) -> bool:
     """Whether a value of the program is what a function gives that gives nothing: None in Python."""
     return isinstance(type_, TupleType) and not type_.fields
+
+
+def applied(type_: TypeCall | GlobalTypeVar) -> tuple[Type, Sequence[Type]]:
+    """A data type, and what it is applied to; annotations say one that takes nothing by its name."""
+    return (type_.func, type_.args) if isinstance(type_, TypeCall) else (type_, ())
 
 
 def is_option(type_: Type | None) -> bool:
     return isinstance(type_, TypeCall) and type_.func.name == "Option"
 
 
-def _perhaps(block: Block, value: Expr, wanted: TypeCall) -> Expr:
+def _perhaps(block: Block, value: Expr, wanted: TypeCall, span: Span) -> Expr:
     """A value where one that may be missing is wanted: it is there."""
-    if is_option(block.type_of(value)):
+    type_ = block.type_of(value)
+    if is_option(type_):
         return value
+    if is_nothing(type_) and not is_nothing(wanted.args[0]):
+        block.bind("nothing", value)  # what it does is done
+        return _nothing(block, span, wanted)
     some = constructor_named(block, "Option", "Some")
     return block.bind_as("some", Call(some, (value,), type_args=wanted.args), wanted)
+
+
+def _with_fields(block: Block, value: Expr, span: Span, wanted: Type | None) -> Expr:
+    """A tuple of the program, some fields of which may be missing where it is wanted."""
+    if not isinstance(wanted, TupleType) or not any(map(is_option, wanted.fields)) or block.type_of(value) == wanted:
+        return value
+    parts = items(block, value, span)
+    return value if parts is None else as_expr(block, tuple(parts), span, wanted)
 
 
 def _element_type(value: Any, wanted: Type | None) -> DType | None:

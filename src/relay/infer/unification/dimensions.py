@@ -95,7 +95,7 @@ def open_unknowns(type_: Type, hint: str = "d") -> Type:
             return TensorType(tuple(dims), dtype)
         case TupleType(fields):
             opened = tuple(open_unknowns(field, f"{hint}_{position}") for position, field in enumerate(fields))
-            return type_ if all(a is b for a, b in zip(fields, opened, strict=True)) else TupleType(opened)
+            return type_ if all(a is b for a, b in zip(fields, opened, strict=True)) else type_.with_fields(opened)
         case _:
             return type_
 
@@ -112,7 +112,7 @@ def close_symbols(type_: Type, visible: Set[Symbol]) -> Type:
                 own = seen | {symbol for arg in arg_types for symbol in _symbols(arg)}
                 return FuncType(arg_types, close(ret_type, own), type_params)
             case TupleType(fields):
-                return TupleType(tuple(close(field, seen) for field in fields))
+                return inner.with_fields(tuple(close(field, seen) for field in fields))
             case RefType(value):
                 return RefType(close(value, seen))
             case TypeCall(func, args):

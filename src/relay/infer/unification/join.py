@@ -22,7 +22,8 @@ def join(unifier: Unifier, one: Type, other: Type) -> Type | str:
             return TensorType(shape, one.dtype)
         case TupleType(a), TupleType(b) if len(a) == len(b):
             fields = _join_all(unifier, a, b)
-            return fields if isinstance(fields, str) else TupleType(fields)
+            form = one.form if one.form == other.form else None
+            return fields if isinstance(fields, str) else TupleType(fields, form)
         case TypeCall(func, a), TypeCall(other_func, b) if func == other_func and len(a) == len(b):
             args = _join_all(unifier, a, b)
             return args if isinstance(args, str) else TypeCall(func, args)

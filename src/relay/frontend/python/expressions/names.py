@@ -12,6 +12,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Method
 from relay.frontend.python.facts.ownership import changes_in_place
+from relay.frontend.python.functions.methods import member
 from relay.frontend.python.library.indexing import extent_of, index_list, index_tensor, size_of
 from relay.frontend.python.library.numpy_arrays import MORE_METHODS
 from relay.frontend.python.library.numpy_functions import METHODS
@@ -49,6 +50,9 @@ def _outside(block: Block, node: ast.Name) -> Any:
 def attribute(block: Block, node: ast.Attribute) -> Any:
     owner, span = dispatch.operand(block, node.value), block.span(node)
     if not is_expr(owner):
+        found = member(block, owner, node.attr, span)
+        if found is not None:
+            return found
         part = known_now(span, getattr, owner, node.attr)
         return block.ownership.view(owner, part) if changes_in_place(part) or is_expr(part) else part
     type_ = block.type_of(owner)

@@ -10,15 +10,16 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Counted
+from relay.frontend.python.facts.meeting import alike
+from relay.frontend.python.functions.methods import operated
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.indexing import joined
-from relay.frontend.python.library.sequences import contains, repeated
+from relay.frontend.python.library.searching import contains
+from relay.frontend.python.library.sequences import repeated
 from relay.frontend.python.syntax.assigned import named_in
-from relay.frontend.python.tuples import common, form_of
 from relay.frontend.python.values import (
     STATIC,
-    alike,
     as_expr,
     constructor_named,
     holds_expr,
@@ -41,6 +42,10 @@ def binary(block: Block, node: ast.BinOp) -> Any:
 
 def combined(block: Block, op: ast.operator, left: Any, right: Any, span: Span) -> Any:
     """`left op right`."""
+    left, right = block.as_read(left), block.as_read(right)
+    made = operated(block, op, (left, right), span)
+    if made is not None:
+        return made[0]
     if not is_expr(left) and not is_expr(right):
         for each in (left, right):
             block.ownership.share_parts(each)  # two lists have them
@@ -69,6 +74,9 @@ def unary(block: Block, node: ast.UnaryOp) -> Any:
         value = dispatch.truth(block, node.operand)
         return logical_not(value) if is_expr(value) else not value
     value = dispatch.operand(block, node.operand)
+    made = operated(block, node.op, (value,), span)
+    if made is not None:
+        return made[0]
     return block.ownership.own(
         arithmetic.unary(block, node.op, value, span)
         if is_expr(value)
@@ -135,9 +143,10 @@ def _decided(block: Block, first: Expr, side: Block, rest: Any, conjunction: boo
     if not _is_bool(block, first) or not _is_bool(side, rest):
         decides = dispatch.truth_of(block, first, span)
         way = block.inside()
-        ways = [(side, rest), (way, first)] if conjunction else [(way, first), (side, rest)]
-        worth = alike(ways, span)
-        made = If(decides, *(at.closed(each) for (at, _), each in zip(ways, worth, strict=True)), span=span)
+        ways = [(side, rest, span), (way, first, span)]
+        ways = ways if conjunction else ways[::-1]
+        worth = alike(ways)
+        made = If(decides, *(at.closed(each) for (at, _, _), each in zip(ways, worth, strict=True)), span=span)
         return block.bind("decided", made, span)
     return _where_decided(block, first, side, as_expr(side, rest, span), conjunction, span)
 
@@ -211,14 +220,14 @@ def either(block: Block, node: ast.IfExp) -> Any:
         sides[1].names[name] = there
     values = [dispatch.expr(side, each) for side, each in zip(sides, nodes, strict=True)]
     forget(block, (node.body, node.orelse))
-    parts = alike(list(zip(sides, values, strict=True)), span)
+    parts = alike(list(zip(sides, values, map(block.span, nodes), strict=True)))
     made = [side.closed(part) for side, part in zip(sides, parts, strict=True)]
     if presence is None:
         chosen: Expr = If(condition, made[0], made[1], span=span)
     else:
         assert there is not None
         chosen = when_there(block, block.names[presence[0]], span, lambda: made[0], lambda _: made[1], there)
-    return block.named(common(list(map(form_of, values))), chosen, span)
+    return chosen
 
 
 def tested_name(block: Block, test: ast.expr) -> tuple[str, bool] | None:

@@ -19,7 +19,9 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Method, Together, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.expressions.operators import combined
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.functions import transformed
+from relay.frontend.python.functions.methods import constructed
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
 from relay.frontend.python.library.indexing import known_extents
@@ -28,14 +30,14 @@ from relay.frontend.python.library.math_functions import MATH
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
 from relay.frontend.python.library.numpy_functions import NUMPY, PLACE_OF_SHAPE, VIEWS
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
-from relay.frontend.python.library.sequences import LIST_METHODS
+from relay.frontend.python.library.searching import LIST_METHODS
 from relay.frontend.python.library.spellings import MODULES, as_numpy, in_words_of_numpy, method_of_torch
 from relay.frontend.python.library.unpacking import spread
 from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
 from relay.frontend.python.records import replaced
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.tuples import is_named_tuple
+from relay.frontend.python.tuples import field_values, is_named_tuple
 from relay.frontend.python.values import KNOWN, STATIC, as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Call, Expr, RefCreate
 from relay.ir.types import FuncType, TensorType
@@ -85,8 +87,7 @@ def call_value(block: Block, callee: Expr, arguments: Arguments) -> Any:
             found=", ".join([f"{len(given)} by position", *arguments.named]),
         )  # fmt: skip
     pairs = zip(given, type_.arg_types, strict=True)
-    made = Call(callee, tuple(dispatch.as_argument(block, value, span, each) for value, each in pairs), span=span)
-    return block.named(block.session.forms.get(callee), made, span)
+    return Call(callee, tuple(dispatch.as_argument(block, value, span, each) for value, each in pairs), span=span)
 
 
 def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
@@ -98,7 +99,7 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
     if is_list(type_):
         raise refusal(span, f"{name} of a list here", "change a variable; a list has index, count and copy")
     if callee.name == "tolist":
-        return block.ownership.own(to_list(block, owner, span))
+        return block.ownership.own(to_list(block, owner, span), Held.WITH_PARTS)
     if callee.name == "dot":
         return _applied(block, BUILTINS[np.dot], name, Arguments([block, span, owner, *arguments.positional], {}, span))
     if callee.name == "item" and not cast("TensorType", type_).shape:
@@ -115,7 +116,7 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
 def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
     """A constructor of a data type; or a class of Python's, which is a function like others."""
     if is_named_tuple(callee):
-        return known_now(arguments.span, callee, *arguments.positional, **arguments.named)
+        return constructed(block, callee, arguments)
     if not issubclass(callee, DataInstance):
         return call_python(block, callee, arguments)
     constructor, span = constructor_of(callee, block.session.types), arguments.span
@@ -126,6 +127,8 @@ def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
             rule="arity", message=f"`{constructor.name_hint}` is given {len(arguments.values)} fields",
             span=span, expected=", ".join(order) or "none",
         )  # fmt: skip
+    if not order:
+        return callee()  # known now: what a generic one is applied to follows from where it stands
     fields = zip(order, constructor.inputs, strict=True)
     return Call(constructor, tuple(as_expr(block, values[name], span, type_) for name, type_ in fields), span=span)
 
@@ -146,6 +149,9 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return RefCreate(as_expr(block, given[0], span), span=span)
     if callee is dataclasses.replace and given and is_expr(given[0]):
         return replaced(block, given[0], arguments.named, span)
+    if callee is dataclasses.replace and given and is_named_tuple(type(given[0])):
+        fields = {**field_values(given[0]), **arguments.named}
+        return dispatch.call(block, type(given[0]), Arguments([], fields, span))
     of = getattr(callee, "__self__", None)
     if isinstance(of, list) and callee.__name__ in LIST_METHODS and holds_expr((of, *given)):
         call = Arguments([block, span, cast("list[Any]", of), *given], arguments.named, span)

@@ -12,15 +12,15 @@ from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments, bound, defaults_of, fixed, parameters_of_source
+from relay.frontend.python.arguments import Arguments, bound, defaults_of, fixed, parameters_of_source, texts_of
 from relay.frontend.python.block import Block, Definition, Forms
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
+from relay.frontend.python.syntax.deletions import without_deletions
 from relay.frontend.python.syntax.nonlocals import with_states_passed
 from relay.frontend.python.syntax.source import read_source
 from relay.frontend.python.syntax.subset import check_subset
-from relay.frontend.python.tuples import Form, common, form_of_annotation
 from relay.frontend.python.values import annotation_of, meaning
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relay.ir.types import FuncType, TensorType, Type
@@ -33,45 +33,42 @@ def begin(
     """A definition that is about to be read. Raises `RelayError` (rule `python-subset`) for what is outside."""
     source = read_source(function)
     assert isinstance(source.tree, ast.FunctionDef)
-    tree = with_states_passed(source.tree)
+    tree = with_states_passed(without_deletions(source.tree))
     check_subset(source, tree.body)
     return Definition(replace(source, tree=tree), finder(function, around), session, forms), tree
 
 
-def define(session: Session, forms: Forms, function: PythonFunction) -> GlobalVar:
-    """Read a decorated function into the session, if it was not yet."""
-    if function in session.names:
-        return session.names[function]
-    name = session.name(function, function.__name__)
+def define(session: Session, forms: Forms, function: PythonFunction, texts: Mapping[str, str]) -> GlobalVar:
+    """Read a decorated function, for those of its parameters that are strings, into the session, if it was not yet."""
+    key = (function.definition, *texts.items())
+    if key in session.names:
+        return session.names[key]
+    name = session.name(key, function.__name__)
     definition, tree = begin(session, forms, function.definition, function.around)
-    arguments = [each.argument for each in fixed(parameters_of_source(definition.source), definition.source.span)]
-    params, result, form = signature(definition, arguments, tree, function.definition)
-    if form is not None:
-        session.forms[name] = form
+    parameters = fixed(parameters_of_source(definition.source), definition.source.span)
+    arguments = [each.argument for each in parameters if each.name not in texts]
+    params, result = signature(definition, arguments, tree, function.definition)
     if result is not None:
         type_ = FuncType(tuple(map(session.type_of, params)), result)
         session.standing[name] = with_known_type(Var(name.name_hint, type_))
-        if form is not None:
-            session.forms[session.standing[name]] = form
-    given: list[Form | None] = []
-    made = body(scope(Block(definition, {}), tree, params, {}), tree.body, result, given)
-    if name not in session.forms and (form := common(given)) is not None:
-        session.forms[name] = form
+    block = scope(Block(definition, {}), tree, params, {})
+    block.names.update(texts)
+    made = body(block, tree.body, result)
     session.finish(name, Function(params, made, result, span=definition.source.span(tree)))
     return name
 
 
 def signature(
     definition: Definition, arguments: Sequence[ast.arg], tree: ast.FunctionDef, function: Callable[..., Any]
-) -> tuple[tuple[Var, ...], Type | None, Form | None]:
+) -> tuple[tuple[Var, ...], Type | None]:
     """The parameters and the result of a definition, by its annotations: as Python evaluated them, or else here."""
     params: list[Var] = []
     variables: dict[Any, Any] = {}
     evaluated = {name: each for name, each in function.__annotations__.items() if not isinstance(each, str)}
 
-    def meant(stands_for: str, annotation: ast.expr) -> tuple[Type, Form | None]:
+    def meant(stands_for: str, annotation: ast.expr) -> Type:
         value = evaluated[stands_for] if stands_for in evaluated else annotation_of(definition, annotation)
-        return meaning(definition, value, annotation, variables), form_of_annotation(value)
+        return meaning(definition, value, annotation, variables)
 
     for argument in arguments:
         span = definition.source.span(argument)
@@ -80,35 +77,36 @@ def signature(
                 rule="needs-annotation", message=f"the parameter `{argument.arg}` of `{tree.name}` has no type",
                 span=span, remedy=f'annotate it: {argument.arg}: relay.Tensor[("n", 784), "float32"]',
             )  # fmt: skip
-        type_, form = meant(argument.arg, argument.annotation)
+        type_ = meant(argument.arg, argument.annotation)
         params.append(with_known_type(Var(argument.arg, type_, span=span)))
         if isinstance(type_, TensorType):
             definition.extents.update(each for extent in type_.shape for each in free_symbols(extent))
-        if form is not None:
-            definition.session.forms[params[-1]] = form
-    result, form = (None, None) if tree.returns is None else meant("return", tree.returns)
-    return tuple(params), result, form
+    return tuple(params), None if tree.returns is None else meant("return", tree.returns)
 
 
-def call_function(block: Block, callee: PythonFunction, arguments: Arguments) -> Any:
+def call_function(block: Block, callee: PythonFunction, arguments: Arguments) -> Expr:
     """A call of another decorated function."""
-    target = function_value(block, callee, arguments.span)
-    given = bound(
-        f"`{callee.__name__}`", parameters_of_source(read_source(callee.definition)), defaults_of(callee.definition),
-        arguments,
-    )  # fmt: skip
+    parameters, defaults = parameters_of_source(read_source(callee.definition)), defaults_of(callee.definition)
+    given = bound(f"`{callee.__name__}`", parameters, defaults, arguments)
+    texts = texts_of(callee.definition, given, arguments.span)
+    target = _target(block, callee, texts, arguments.span)
     type_ = block.type_of(target)
-    wanted = type_.arg_types if isinstance(type_, FuncType) else [None] * len(given)
-    pairs = zip(given.values(), wanted, strict=True)
-    values = tuple(dispatch.as_argument(block, value, arguments.span, each) for value, each in pairs)
-    return block.named(block.session.forms.get(target), Call(target, values, span=arguments.span), arguments.span)
+    values = [value for name, value in given.items() if name not in texts]
+    wanted = type_.arg_types if isinstance(type_, FuncType) else [None] * len(values)
+    pairs = zip(values, wanted, strict=True)
+    made = tuple(dispatch.as_argument(block, value, arguments.span, each) for value, each in pairs)
+    return Call(target, made, span=arguments.span)
 
 
 def function_value(block: Block, callee: PythonFunction, span: Span, wanted: Type | None = None) -> Expr:  # noqa: ARG001
     """A decorated function as a value: its name, or what stands for it while it is read."""
+    return _target(block, callee, texts_of(callee.definition, {}, span), span)
+
+
+def _target(block: Block, callee: PythonFunction, texts: Mapping[str, str], span: Span) -> Expr:
     session = block.session
     with reading(span):
-        name = define(session, block.definition.forms, callee)
+        name = define(session, block.definition.forms, callee, texts)
     session.called[name] += 1
     if name in session.functions:
         return name

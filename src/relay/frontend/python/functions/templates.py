@@ -13,10 +13,10 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments, bound, default_nodes, fixed, parameters_of
 from relay.frontend.python.block import Block, Exits, Unset
 from relay.frontend.python.callables import LocalFunction, Model, Template
+from relay.frontend.python.facts.meeting import Meeting
 from relay.frontend.python.syntax.assigned import changed_lists, leaves_early, local_names
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.tuples import Form, common, form_of, form_of_annotation
-from relay.frontend.python.values import annotation_of, as_expr, meaning
+from relay.frontend.python.values import annotated_type, as_expr
 from relay.ir.expr import Expr, Function, Var
 from relay.ir.types import FuncType, Type
 from relay.ops.framework.build import with_known_type
@@ -41,18 +41,20 @@ def define_template(block: Block, node: ast.FunctionDef) -> None:
     block.names[node.name] = template(block, node)
 
 
-def body(
-    block: Block, statements: Sequence[ast.stmt], result: Type | None, found: list[Form | None] | None = None
-) -> Expr:
-    """The body of a function, `block` being its scope, as one expression. `found` gathers the forms of its results."""
+def body(block: Block, statements: Sequence[ast.stmt], result: Type | None) -> Expr:
+    """The body of a function, `block` being its scope, as one expression."""
+    meeting = Meeting(["the result"])
 
     def give(end: Block, value: Any, span: Span) -> Expr:
-        if found is not None:
-            found.append(form_of(value))
-        return end.closed(dispatch.as_argument(end, value, span, result))
+        if result is not None:
+            return end.closed(dispatch.as_argument(end, value, span, result))
+        return meeting.end(end, [dispatch.as_value(end, value, span)], span)
 
     first = block.span(statements[0])
-    return dispatch.run(block, statements, Exits(lambda end: give(end, None if result else (), first), give))
+    made = dispatch.run(block, statements, Exits(lambda end: give(end, None, first), give))
+    if result is None and not meeting.ways:
+        raise refusal(first, "a function that gives a result on no way", "let it return on some way")
+    return meeting.closed(made, meeting.met(), lambda values: values[0])
 
 
 def call_template(block: Block, callee: Template, arguments: Arguments) -> Any:
@@ -119,9 +121,7 @@ def inline(block: Block, callee: Template, given: Mapping[str, Any]) -> Any:
     if isinstance(last, ast.Return) and last.value is not None and not leaves_early(before):
         dispatch.straight(inner, before)
         return dispatch.expr(inner, last.value)
-    forms: list[Form | None] = []
-    made = body(inner.inside(), node.body, None, forms)
-    return block.named(common(forms), made, inner.span(node))
+    return body(inner.inside(), node.body, None)
 
 
 def closure(block: Block, value: Template, span: Span, wanted: Type | None) -> Expr:
@@ -138,7 +138,7 @@ def closure(block: Block, value: Template, span: Span, wanted: Type | None) -> E
     inner = scope(block.now(around), node, params, block.live)
     if isinstance(node, ast.Lambda):
         return Function(tuple(params), inner.closed(as_expr(inner, dispatch.expr(inner, node.body), span)), span=span)
-    result = None if node.returns is None else _meant(around, node.returns)[0]
+    result = None if node.returns is None else annotated_type(around.definition, node.returns)
     return Function(tuple(params), body(inner, node.body, result), result, span=span)
 
 
@@ -147,7 +147,7 @@ def scope(
 ) -> Block:
     """Where the body of a function begins: its own names are not set, its parameters are."""
     inner = Block(around.definition, {**around.names, **_unset(around, node)}, live=dict(live))
-    inner.names.update({each.name_hint: inner.named(around.session.forms.get(each), each) for each in params})
+    inner.names.update({each.name_hint: inner.named(each) for each in params})
     return inner
 
 
@@ -157,23 +157,14 @@ def _unset(around: Block, node: ast.FunctionDef | ast.Lambda) -> dict[str, Unset
 
 
 def _parameter(around: Block, argument: ast.arg, wanted: Type | None) -> Var:
-    type_, form = (wanted, None) if argument.annotation is None else _meant(around, argument.annotation)
+    type_ = wanted if argument.annotation is None else annotated_type(around.definition, argument.annotation)
     if type_ is None:
         raise RelayError(
             rule="needs-annotation", span=around.span(argument),
             message=f"the parameter `{argument.arg}` of a function that is used as a value has no type",
             remedy=f"annotate it, in a `def`: {argument.arg}: relay.Tensor[...]",
         )  # fmt: skip
-    var = with_known_type(Var(argument.arg, type_, span=around.span(argument)))
-    if form is not None:
-        around.session.forms[var] = form
-    return var
-
-
-def _meant(around: Block, annotation: ast.expr) -> tuple[Type, Form | None]:
-    """The type that an annotation means, and the form of such values."""
-    value = annotation_of(around.definition, annotation)
-    return meaning(around.definition, value, annotation), form_of_annotation(value)
+    return with_known_type(Var(argument.arg, type_, span=around.span(argument)))
 
 
 def _recursive(block: Block, value: Template) -> Expr:
@@ -191,10 +182,8 @@ def _recursive(block: Block, value: Template) -> Expr:
             span=span, remedy="write it with `def`, and annotate it: def f(x: int) -> int:",
         )  # fmt: skip
     params = [_parameter(around, each.argument, None) for each in fixed(value.parameters, around.span)]
-    result, form = _meant(around, node.returns)
+    result = annotated_type(around.definition, node.returns)
     itself = with_known_type(Var(node.name, FuncType(tuple(map(block.type_of, params)), result), span=span))
-    if form is not None:
-        block.session.forms[itself] = form
     inner = scope(now, node, params, block.live)
     inner.functions = {**block.functions, value: LocalFunction(itself, {})}
     function = Function(tuple(params), body(inner, node.body, result), result, span=span)

@@ -23,7 +23,7 @@ from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ranges import UNKNOWN, range_of_result
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import as_expr, number
+from relay.frontend.python.values import as_expr, is_option, number
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 
@@ -235,8 +235,9 @@ def as_operand(block: Block, value: Any, span: Span) -> Any:
     found = as_expr(block, value, span)
     type_ = block.type_of(found)
     if not isinstance(type_, TensorType):
+        remedy = "ask whether it is there first: if x is not None: ..." if is_option(type_) else "take it apart first"
         raise RelayError(rule="bad-operand", message="operators compute with numbers and tensors", span=span,
-                         found=f"a value of type {type_}", remedy="take it apart first")  # fmt: skip
+                         found=f"a value of type {type_}", remedy=remedy)  # fmt: skip
     return found
 
 

@@ -30,6 +30,7 @@ from relay.frontend.python.library.arithmetic import (
     kind_of,
     require,
 )
+from relay.frontend.python.library.choosing import chosen
 from relay.frontend.python.library.functional import filtered, mapped, partial, reduced
 from relay.frontend.python.library.indexing import extent_of, index_tensor
 from relay.frontend.python.library.list_arrays import array, of_lists
@@ -42,7 +43,6 @@ from relay.frontend.python.library.sequences import (
     folded,
     known,
     list_of,
-    of_known,
     together,
 )
 from relay.frontend.python.syntax.source import refusal
@@ -86,10 +86,10 @@ def _extreme(name: str, reduction: str) -> Callable[..., Any]:
 
 def _of_elements(block: Block, span: Span, value: Any, reduction: str, name: str) -> Any:
     """A reduction of what is iterated over: the elements of a vector, or of a Python list or tuple."""
-    if isinstance(value, list | tuple):
-        if not value:
+    parts = known(block, value, span)
+    if parts is not None:
+        if not parts:
             raise refusal(span, f"`{reduction}` of nothing", "give it an element")
-        parts = cast("Sequence[Any]", value)
         return _extreme(name, reduction)(block, span, *parts) if len(parts) > 1 else parts[0]
     type_ = block.type_of(value) if is_expr(value) else None
     if isinstance(type_, TensorType) and len(type_.shape) == 1 and type_.shape != (0,):
@@ -283,7 +283,7 @@ OF_SEQUENCES: Mapping[Any, Callable[[Block, Any, Arguments], Any]] = {
     len: _length, zip: together, enumerate: together, reversed: together, range: counted, sorted: in_order,
     map: mapped, filter: filtered, functools.reduce: reduced, functools.partial: partial,
     min: extreme(_by_block, ast.Lt()), max: extreme(_by_block, ast.Gt()),
-    **{getattr(itertools, name): of_known for name in (
+    **{getattr(itertools, name): chosen for name in (
         "chain", "combinations", "combinations_with_replacement", "pairwise", "permutations", "product", "zip_longest",
     )},
 }  # fmt: skip

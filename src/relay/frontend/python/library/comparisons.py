@@ -9,9 +9,11 @@ from typing import Any, cast
 from relay import op
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.functions.methods import operated
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.sequences import folded, list_of
 from relay.frontend.python.syntax.source import refusal
+from relay.frontend.python.tuples import form_of, parts_of_form
 from relay.frontend.python.values import STATIC, as_expr, holds_expr, is_list, items, known_now
 from relay.ir.expr import TupleGetItem
 from relay.ir.types import TupleType
@@ -19,10 +21,16 @@ from relay.ir.types import TupleType
 
 def compared(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
     """One comparison of two values: numbers, tensors, tuples, lists. Raises `RelayError` for what has no order."""
+    left, right = block.as_read(left), block.as_read(right)
+    made = operated(block, operator, (left, right), span)
+    if made is not None:
+        return made[0]
     if not holds_expr((left, right)):
         return known_now(span, STATIC[type(operator)], left, right)
     if any(_is_list(block, each) for each in (left, right)):
         return _of_lists(block, operator, left, right, span)
+    if any(form_of(each) is not None and not isinstance(each, tuple) for each in (left, right)):
+        return _of_records(block, operator, left, right, span)
     if any(isinstance(each, tuple) or _is_tuple(block, each) for each in (left, right)):
         return _of_tuples(block, operator, items(block, left, span), items(block, right, span), span)
     return arithmetic.compared(block, operator, left, right, span)
@@ -55,6 +63,15 @@ def _of_tuples(
     alike = compared(block, ast.Eq(), left[0], right[0], span)
     rest = _of_tuples(block, operator, left[1:], right[1:], span)
     return _or(first, _and(alike, rest))
+
+
+def _of_records(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
+    """Whether two values of one class have equal fields."""
+    if not isinstance(operator, ast.Eq | ast.NotEq) or isinstance(left, dict):
+        raise refusal(span, "this comparison of values whose parts have names", "compare their parts")
+    if form_of(left) != form_of(right):
+        return isinstance(operator, ast.NotEq)
+    return _of_tuples(block, operator, parts_of_form(left), parts_of_form(right), span)
 
 
 def _of_lists(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Span) -> Any:

@@ -10,11 +10,14 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.callables import Together
+from relay.frontend.python.facts.meeting import alike
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.sequences import element_of, folded, known, lifted, list_of
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import alike, as_expr, holds_expr, known_now
+from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Expr, If, const
+from relay.ir.types import TupleType
 from relay.ops.elementwise.comparison import equal
 
 
@@ -60,7 +63,7 @@ def extreme(plain: Callable[..., Any], operator: ast.cmpop) -> Callable[[Block, 
 
     def found_extreme(block: Block, callee: Any, arguments: Arguments) -> Any:
         given, named, span = arguments.positional, dict(arguments.named), arguments.span
-        if not named:
+        if not named and not _are_tuples(block, given[0] if len(given) == 1 else list(given), span):
             return plain(block, callee, arguments)
         key, has_default, default = named.pop("key", None), "default" in named, named.pop("default", None)
         values: Any = given[0] if len(given) == 1 else list(given)
@@ -87,6 +90,16 @@ def extreme(plain: Callable[..., Any], operator: ast.cmpop) -> Callable[[Block, 
     return found_extreme
 
 
+def _are_tuples(block: Block, values: Any, span: Span) -> bool:
+    """Whether what is compared are tuples, part by part, and the program knows which."""
+    if isinstance(values, Together) or (is_expr(values) and is_list(block.type_of(values))):
+        return isinstance(element_of(block, list_of(block, values, span)), TupleType)
+    found = known(block, values, span)
+    return found is not None and holds_expr(found) and any(
+        isinstance(each, tuple) or (is_expr(each) and isinstance(block.type_of(each), TupleType)) for each in found
+    )  # fmt: skip
+
+
 def _of_list(block: Block, operator: ast.cmpop, items: Expr, key: Any, span: Span) -> Expr:
     library = block.session.library
     first = block.bind("first", library("hd", span)(items), span)
@@ -103,6 +116,6 @@ def _chosen(block: Block, holds: Any, one: Any, other: Any, span: Span) -> Any:
     if not is_expr(holds):
         return one if holds else other
     sides = [block.inside(), block.inside()]
-    worth = alike(list(zip(sides, (one, other), strict=True)), span)
+    worth = alike([(side, each, span) for side, each in zip(sides, (one, other), strict=True)])
     made = If(holds, *(side.closed(each) for side, each in zip(sides, worth, strict=True)), span=span)
     return block.bind("chosen", made, span)

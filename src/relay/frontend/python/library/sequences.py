@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from relay import op
@@ -88,19 +87,6 @@ def known(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
     if isinstance(value, range):
         return value
     return None if isinstance(value, Counted | Together) else items(block, value, span)
-
-
-def of_known(block: Block, callee: Any, arguments: Arguments) -> Any:
-    """A function of `itertools` of what is known now."""
-    found = [known(block, each, arguments.span) for each in arguments.positional]
-    given = [each if part is None else part for each, part in zip(arguments.positional, found, strict=True)]
-    if any(isinstance(each, Counted | Together) or is_expr(each) for each in given):
-        if callee is itertools.pairwise and len(given) == 1:
-            values = block.bind("items", list_of(block, given[0], arguments.span), arguments.span)
-            return Together((values, sliced(block, values, slice(1, None), arguments.span)))
-        name = callee.__name__
-        raise refusal(arguments.span, f"`{name}` of what has as many elements as the program finds", "write loops")
-    return known_now(arguments.span, lambda: list(callee(*given, **arguments.named)))
 
 
 def count_of(block: Block, value: Counted, span: Span) -> Any:
@@ -271,12 +257,11 @@ def sliced(block: Block, values: Expr, part: slice, span: Span) -> Expr:
             rule="bad-index", message="the step of a slice is a number known now, and not 0", span=span
         )  # fmt: skip
     values = block.bind("items", values, span)
-    if step < 0:
-        if part.start is not None or part.stop is not None:
-            raise refusal(span, "a slice of a list backwards between bounds", "slice it first: xs[a:b][::-1]")
-        turned = block.bind("backwards", block.session.library("rev", span)(values), span)
-        return turned if step == -1 else sliced(block, turned, slice(None, None, -step), span)
     count = block.bind("count", block.session.library("length", span)(values), span)
+    if step < 0:
+        turned = block.bind("backwards", block.session.library("rev", span)(values), span)
+        low, high = (_from_behind(block, each, count, span) for each in (part.start, part.stop))
+        return sliced(block, turned, slice(low, high, -step), span)
     low, high = (_bound(block, each, count, span) for each in (part.start, part.stop))
     pairs = list_of(block, Together((Counted(0, None), values)), span)
     kept = with_known_type(Var("pair", element_of(block, pairs)))
@@ -299,6 +284,22 @@ def sliced(block: Block, values: Expr, part: slice, span: Span) -> Expr:
     )
 
 
+def spliced(block: Block, values: Expr, part: slice, more: Any, span: Span) -> Expr:
+    """`values` after `values[start:stop] = more`. Raises `RelayError` (rule `python-subset`) for a slice in steps."""
+    if part.step not in (None, 1):
+        raise refusal(span, "an assignment to a slice of a list in steps", "assign to the elements in a loop")
+    values = block.bind("items", values, span)
+    concat, count = block.session.library("concat", span), block.session.library("length", span)(values)
+    count = block.bind("count", count, span)
+    low, high = (_bound(block, each, count, span) for each in (part.start, part.stop))
+    low, high = 0 if low is None else low, count if high is None else high
+    last = block.bind("bound", as_expr(block, arithmetic.combined("maximum", low, high), span), span)
+    before = sliced(block, values, slice(None, low), span)
+    behind = sliced(block, values, slice(last, None), span)
+    added = as_expr(block, more, span, block.type_of(values)) if isinstance(more, list) else list_of(block, more, span)
+    return concat(before, block.bind("behind", concat(added, behind), span))
+
+
 def _bound(block: Block, bound: Any, count: Expr, span: Span) -> Any:
     """A bound of a slice as a position: negative ones count from the end. What is beyond an end is there."""
     if bound is None:
@@ -309,75 +310,18 @@ def _bound(block: Block, bound: Any, count: Expr, span: Span) -> Any:
     return block.bind("bound", op.where(arithmetic.equated("less", bound, 0), from_end, bound), span)
 
 
+def _from_behind(block: Block, bound: Any, count: Expr, span: Span) -> Any:
+    """A bound of a slice as a position in the list backwards."""
+    if bound is None:
+        return None
+    before = arithmetic.combined("subtract", -1, bound) if is_expr(bound) else -1 - bound
+    if not is_expr(bound) and bound < 0:
+        return before
+    place = op.maximum(arithmetic.combined("add", count, before), as_expr(block, 0, span))
+    if is_expr(bound):
+        place = op.where(arithmetic.equated("less", bound, 0), before, place)
+    return block.bind("bound", place, span)
+
+
 def _from_end(block: Block, count: Expr, bound: Any, span: Span) -> Expr:
     return op.maximum(arithmetic.combined("add", count, bound), as_expr(block, 0, span))
-
-
-def contains(block: Block, values: Any, wanted: Any, span: Span) -> Any:
-    """`wanted in values`, of a tuple or list that is known now, a list of the program, or a tensor."""
-    if isinstance(values, list | tuple | range | dict):
-        found: Any = False
-        for each in cast("Iterable[Any]", values):
-            same = (
-                arithmetic.compared(block, ast.Eq(), wanted, each, span)
-                if holds_expr((wanted, each))
-                else wanted == each
-            )
-            if same is True:
-                return True
-            if same is not False:
-                found = same if found is False else op.logical_or(found, same)
-        return found
-    if is_expr(values) and is_list(block.type_of(values)):
-        return folded(
-            block, values, False,
-            lambda inner, so_far, each: op.logical_or(so_far, arithmetic.compared(inner, ast.Eq(), each, wanted, span)),
-            span,
-        )  # fmt: skip
-    type_ = block.type_of(values) if is_expr(values) else None
-    if isinstance(type_, TensorType) and type_.shape:
-        return op.any(arithmetic.equated("equal", values, wanted))
-    raise refusal(
-        span, f"`in` of a {type(values).__name__ if type_ is None else type_}", "search a list, a tuple or a tensor"
-    )
-
-
-def _index(block: Block, span: Span, values: Any, wanted: Any) -> Expr:
-    """Where a list has a value first; the run ends where it has not."""
-    pairs = list_of(block, Together((Counted(0, None), as_expr(block, values, span))), span)
-
-    def step(inner: Block, so_far: Expr, pair: Expr) -> Any:
-        place, each = _both(inner, pair)
-        same = arithmetic.compared(inner, ast.Eq(), each, wanted, span)
-        return op.where(op.logical_and(same, arithmetic.equated("less", so_far, 0)), place, so_far)
-
-    found = folded(block, pairs, -1, step, span)
-    holds = arithmetic.equated("greater_equal", found, 0)
-    return arithmetic.require(block, found, holds, "the value is not in the list", span)
-
-
-def _count(block: Block, span: Span, values: Any, wanted: Any) -> Expr:
-    def step(inner: Block, so_far: Expr, each: Expr) -> Any:
-        same = arithmetic.compared(inner, ast.Eq(), each, wanted, span)
-        return arithmetic.combined("add", so_far, op.cast(same, "int32"))
-
-    return folded(block, as_expr(block, values, span), 0, step, span)
-
-
-def _both(block: Block, pair: Expr) -> tuple[Expr, Expr]:
-    parts = TupleGetItem(pair, 0), TupleGetItem(pair, 1)
-    for each in parts:
-        block.type_of(each)
-    return parts
-
-
-def _copied(block: Block, span: Span, values: Any) -> Any:
-    """Another list with the same elements."""
-    if isinstance(values, list):
-        block.ownership.share_parts(values)
-        return list(cast("list[Any]", values))
-    return block.bind_as("items", values, block.type_of(values), span)
-
-
-LIST_METHODS: Mapping[str, Callable[..., Any]] = {"index": _index, "count": _count, "copy": _copied}
-"""Methods of lists that change nothing. Each is called with the block, the place, and the arguments."""

@@ -11,9 +11,11 @@ from relay import op
 from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import converted
 from relay.frontend.python.library.indexing import index_list, joined
 from relay.frontend.python.library.ordering import ordered
+from relay.frontend.python.library.searching import index_of
 from relay.frontend.python.library.sequences import known, list_of, sliced
 from relay.frontend.python.places.targets import change_place, is_tensor, root_of
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
@@ -52,15 +54,15 @@ def change(block: Block, node: ast.Call) -> Any:
         before = read()
         result, left = _changed(block, before, method, given)
         results.append(result)
-        kept = block.ownership.held(before) if all(map(block.ownership.is_alone, given.values)) else None
-        return block.ownership.own(left, *(() if kept is None else (kept,)))
+        kept = block.ownership.held(before) if all(map(block.ownership.is_alone, given.values)) else Held.ALONE
+        return block.ownership.own(left, max(kept, Held.ALONE))  # it is a new one, of one place alone
 
     change_place(block, node.func.value, changed, f"`{ast.unparse(node.func)}`", at_part=False)
     return results[0]
 
 
 def _changed(block: Block, before: Any, method: str, given: Arguments) -> Changed:
-    if isinstance(before, list | dict) and not _is_of_program(block, before, given):
+    if isinstance(before, list | dict) and not _is_of_program(block, before, method, given):
         return _known(block, before, method, given)
     held = as_expr(block, before, given.span)
     type_ = block.type_of(held)
@@ -73,22 +75,25 @@ def _changed(block: Block, before: Any, method: str, given: Arguments) -> Change
     return result, block.bind("items", left, given.span)
 
 
-def _is_of_program(block: Block, before: Any, given: Arguments) -> bool:
+def _is_of_program(block: Block, before: Any, method: str, given: Arguments) -> bool:
     """Whether the program computes where a list changes, or what becomes of it."""
-    if isinstance(before, dict):
+    if isinstance(before, dict) or (not before and len(given.positional) > 1):  # the first element, wherever it goes
         return False
     by_place = given.positional[:1] if len(given.positional) > 1 or not given.positional else ()
-    return any(is_expr(each) and is_list(block.type_of(each)) for each in given.positional) or holds_expr(by_place)
+    if method == "extend":
+        return any(known(block, each, given.span) is None for each in given.positional)
+    return holds_expr(by_place)
 
 
 def _known(block: Block, before: Any, method: str, given: Arguments) -> Changed:
     """The change of what is known now, as Python makes it."""
     left, span = before.copy(), given.span
+    if method == "insert" and not before:
+        return None, given.positional[1:]
     if isinstance(before, list) and method == "sort":
         return None, ordered(block, before, span, **given.named)
-    if method == "remove" and holds_expr((before, *given.positional)):
-        raise refusal(span, "`.remove` of what the program computes", "filter it: [x for x in xs if x != y]")
-    if method == "pop" and isinstance(before, list) and holds_expr(given.positional):
+    by_value = method == "remove" and holds_expr((before, *given.positional))
+    if isinstance(before, list) and (by_value or (method == "pop" and holds_expr(given.positional))):
         return _changed(block, as_expr(block, before, span), method, given)
     positional = list(given.positional)
     if method == "extend":
@@ -132,6 +137,11 @@ def _pop(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Change
     return item, library("concat", span)(before, library("tl", span)(rest))
 
 
+def _remove(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Changed:
+    place = index_of(block, given.span, items, given.positional[0])
+    return None, _pop(block, items, type_, Arguments([place], {}, given.span))[1]
+
+
 def _reverse(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Changed:  # noqa: ARG001
     return None, block.session.library("rev", given.span)(items)
 
@@ -146,6 +156,7 @@ def _clear(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Chan
 
 _OF_LISTS: Mapping[str, tuple[Sequence[int], Callable[[Block, Expr, TypeCall, Arguments], Changed]]] = {
     "append": ((1,), _append), "extend": ((1,), _extend), "insert": ((2,), _insert), "pop": ((0, 1), _pop),
+    "remove": ((1,), _remove),
     "reverse": ((0,), _reverse), "sort": ((0,), _sort), "clear": ((0,), _clear),
 }  # fmt: skip
 _OF_TENSORS: Mapping[str, Callable[..., Any]] = {

@@ -12,9 +12,10 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.indexing import changed, changed_list, index_list, index_tensor, is_basic
+from relay.frontend.python.library.sequences import sliced, spliced
 from relay.frontend.python.library.unpacking import taken
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import as_expr, is_list, is_option, known_now
+from relay.frontend.python.values import as_expr, is_list, known_now
 from relay.ir.expr import Expr, RefWrite
 from relay.ir.types import TensorType, TypeCall
 
@@ -27,10 +28,7 @@ def assign(block: Block, target: ast.expr, value: Any) -> None:
     span = block.span(target)
     match target:
         case ast.Name(id=name):
-            before = block.names.get(name)
-            if is_expr(before) and is_option(block.type_of(before)):  # what may be missing stays so
-                value = as_expr(block, value, span, block.type_of(before))
-            block.names[name] = block.bind(name, value, span) if is_expr(value) else value
+            block.names[name] = block.named(block.bind(name, value, span), span) if is_expr(value) else value
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             for each, part in zip(targets, taken(block, value, targets, span), strict=True):
                 assign(block, each.value if isinstance(each, ast.Starred) else each, part)
@@ -113,6 +111,9 @@ def _changed(block: Block, before: Any, places: Sequence[Any], change: Change, s
         def of_list() -> Expr:
             return block.bind("part", index_list(block, held, first, span), span)
 
+        if isinstance(first, slice) and not inner:
+            part = change(lambda: block.bind("part", sliced(block, held, first, span), span))
+            return own(block.bind("items", spliced(block, held, first, part, span), span))
         value = _changed(block, of_list(), inner, change, span) if inner else change(of_list)
         return own(block.bind("items", changed_list(block, held, cast("TypeCall", type_), first, value, span), span))
     if isinstance(type_, TensorType) and type_.shape:

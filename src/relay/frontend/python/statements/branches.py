@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from relay.base.frozen import mutable
+from relay import op
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
 from relay.frontend.python.expressions.operators import tested_name
-from relay.frontend.python.facts.ownership import Held
+from relay.frontend.python.facts.meeting import Meeting, alike
+from relay.frontend.python.statements.simple import told
 from relay.frontend.python.syntax.assigned import assigned_names, leaves_early, may_fall_through, named_in
-from relay.frontend.python.tuples import Form, common, form_of
-from relay.frontend.python.values import alike, as_expr
 from relay.ir.expr import (
     Call,
     Expr,
@@ -25,48 +24,29 @@ from relay.ir.expr import (
     Tuple,
     TupleGetItem,
     Var,
+    const,
 )
-
-
-@mutable
-class _Join:
-    """The local function. Its parameters are the variables that may differ, as the first way that enters has them;
-    `held` is how every way holds them at least, and `forms` are those that they have on each."""
-
-    names: Sequence[str]
-    span: Span
-    var: Var
-    held: list[Held]
-    forms: list[list[Form | None]]
-    params: tuple[Var, ...] | None = None
-
-    def enter(self, block: Block) -> Expr:
-        wanted = [None] * len(self.names) if self.params is None else [block.type_of(each) for each in self.params]
-        worth = [block.names[name] for name in self.names]
-        values = [as_expr(block, v, self.span, w, declared=False) for v, w in zip(worth, wanted, strict=True)]
-        self.held = [min(held, block.ownership.held(value)) for held, value in zip(self.held, worth, strict=True)]
-        self.forms.append(list(map(form_of, worth)))
-        if self.params is None:
-            self.params = tuple(Var(n, block.type_of(value)) for n, value in zip(self.names, values, strict=True))
-            for each in self.params:
-                block.type_of(each)
-        return block.closed(Call(self.var, tuple(values)))
+from relay.ops.elementwise.elementwise_unary import logical_not
 
 
 def joined(block: Block, names: Sequence[str], span: Span, ways: Callable[[End], Expr], behind: End) -> Expr:
-    """What `ways` makes, whose ways end by what it is given, and enter `behind` there: that is part of the program
-    once, and sees the variables `names` as the way that was taken left them."""
-    join = _Join(names, span, Var("after"), [Held.WITH_PARTS] * len(names), [])
-    made = ways(join.enter)
-    if join.params is None:
+    """What `ways` makes, whose ways end by what it is given, and enter `behind` there: that is a local function of the
+    program, which sees the variables `names` as the way that was taken left them."""
+    meeting = Meeting([f"`{name}`" for name in names])
+    made = ways(lambda side: meeting.end(side, [side.names[name] for name in names], span))
+    if not meeting.ways:
         return made  # no way leads there
-    inner = block.inside()
-    for param, held in zip(join.params, join.held, strict=True):
-        block.ownership.own(param, held)
-    forms = map(common, zip(*join.forms, strict=True))
-    worth = (inner.named(form, each) for form, each in zip(forms, join.params, strict=True))
-    inner.names.update(zip(names, worth, strict=True))
-    return Let(join.var, Function(join.params, behind(inner)), made)
+    columns = meeting.met()
+    inner, after, params = block.inside(), Var("after"), list[Var]()
+    for place, (name, column) in enumerate(zip(names, columns, strict=True)):
+        worth = [(side, brings[place]) for _, side, brings, _ in meeting.ways]
+        param = Var(name, worth[0][0].type_of(column[0]))
+        inner.type_of(param)
+        inner.ownership.own(param, min(side.ownership.held(each) for side, each in worth))
+        params.append(param)
+        inner.names[name] = inner.named(param)
+    made = meeting.closed(made, columns, lambda values: Call(after, tuple(values)))
+    return Let(after, Function(tuple(params), behind(inner)), made)
 
 
 def changing_names(block: Block, names: Sequence[str]) -> list[str]:
@@ -95,8 +75,18 @@ def if_else(block: Block, node: ast.If, rest: Sequence[ast.stmt], exits: Exits) 
     condition = dispatch.truth(block, node.test)
     if not is_expr(condition):  # known now: only one side is part of the program
         return dispatch.some(block, node.body if condition else node.orelse, rest, exits)
-    sides = [(block.inside(), node.body), (block.inside(), node.orelse)]
     span = block.span(node.test)
+    for raising, other, holds in (
+        (node.body, node.orelse, logical_not(condition)),
+        (node.orelse, node.body, condition),
+    ):
+        match raising:
+            case [ast.Raise(exc=raised)]:
+                block.bind("asserted", op.checked(const(True), holds, told(block, raised)), span)
+                return dispatch.some(block, other, rest, exits)
+            case _:
+                pass
+    sides = [(block.inside(), node.body), (block.inside(), node.orelse)]
     return choose(block, sides, lambda made: If(condition, made[0], made[1], span=span), rest, exits, span)
 
 
@@ -172,16 +162,15 @@ def _go_on(block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], sp
             block.names[name] = unset or worth[0]
         else:
             names.append(name)
-    columns = [alike([(side, side.names[name]) for side, _ in sides], span) for name in names]
+    columns = [alike([(side, side.names[name], span) for side, _ in sides], f"`{name}`") for name in names]
     held = [min(block.ownership.held(side.names[name]) for side, _ in sides) for name in names]
-    forms = [common([form_of(side.names[name]) for side, _ in sides]) for name in names]
     results: list[Expr] = []
     for position, (side, _) in enumerate(sides):
         fields = tuple(column[position] for column in columns)
         results.append(side.closed(fields[0] if len(fields) == 1 else Tuple(fields, span=span)))
     take_state(block, names, combine(results), "chosen" if names else "unused", span)
-    for name, each, form in zip(names, held, forms, strict=True):
-        block.names[name] = block.named(form, block.ownership.own(block.names[name], each), span)
+    for name, each in zip(names, held, strict=True):
+        block.names[name] = block.named(block.ownership.own(block.names[name], each), span)
 
 
 def take_state(block: Block, names: Sequence[str], state: Expr, hint: str, span: Span) -> None:

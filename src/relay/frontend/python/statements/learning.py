@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, TypeAlias, cast
 
-from relay.base.diagnostics import RelayError
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, Unset
+from relay.frontend.python.datatype import DataInstance, define
+from relay.frontend.python.facts.meeting import meeting_type
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.stepping import Position, Stepping
 from relay.frontend.python.syntax.assigned import reads
@@ -26,17 +26,58 @@ _Seen: TypeAlias = Callable[[Block, str, Any], None]
 def learned_types(
     block: Block, node: ast.While | ast.For, stepping: Stepping, names: Sequence[str]
 ) -> Mapping[str, Type]:
-    """The types of those variables that begin as empty lists, and of those that begin as numbers of Python, which have
-    no width of their own, and of which a turn makes numbers of 64 bits."""
-    learned = _elements(block, node, stepping, [n for n in names if _is_empty(block.names[n])])
-    numbers = [n for n in names if _is_number(block.names[n])]
-    if numbers and any(_is_wide(block, block.names.get(name)) for name in reads(node)):
-        learned |= _widths(block, node, stepping, numbers)
-    return learned
+    """The types of those variables that begin as empty lists, as None or as constructors without fields of generic
+    types, or become None; and of those that begin as
+    numbers of Python, which have no width of their own, and of which a turn makes numbers of 64 bits."""
+    span, found = block.span(node), dict[str, Type]()
+    is_wide = any(_is_wide(block, block.names.get(name)) for name in reads(node))
+    emptied = _set_to_none(node)
+    begins: dict[str, Type | None] = {}
+    for name in names:
+        worth = block.names[name]
+        if _is_empty(worth) or _holds_none(worth) or _is_generic(block, worth) or name in emptied:
+            begins[name] = None
+        elif is_wide and _is_number(worth):
+            begins[name] = block.type_of(as_expr(block, worth, span))
+
+    def see(side: Block, name: str, worth: Any) -> None:
+        before, type_ = begins[name], None
+        if before is not None:
+            type_ = side.type_of(worth) if is_expr(worth) and _is_wider(side.type_of(worth), before) else None
+        elif not _is_empty(worth):
+            type_ = meeting_type([(block, block.names[name], span), (side, worth, span)])
+        if type_ is not None:
+            found.setdefault(name, type_)
+
+    known = -1
+    while known < len(found) < len(begins):  # what one of them becomes may tell what another does
+        known = len(found)
+        _read_a_turn(block, node, stepping, {**begins, **found}, see)
+    return found
 
 
 def _is_empty(value: Any) -> bool:
     return isinstance(value, list) and not value
+
+
+def _holds_none(value: Any) -> bool:
+    return value is None or (isinstance(value, tuple) and any(map(_holds_none, cast("tuple[Any, ...]", value))))
+
+
+def _is_generic(block: Block, value: Any) -> bool:
+    """Whether a value is of a data type which is applied to what that does not tell."""
+    return isinstance(value, DataInstance) and bool(define(type(value), block.session.types).type_vars)
+
+
+def _set_to_none(node: ast.While | ast.For) -> set[str]:
+    """The variables that a loop may set to None, as its text says."""
+    return {target for each in ast.walk(node) if isinstance(each, ast.Assign) for target in _given_none(each)}
+
+
+def _given_none(node: ast.Assign) -> Sequence[str]:
+    parts = [node.value.body, node.value.orelse] if isinstance(node.value, ast.IfExp) else [node.value]
+    is_none = any(isinstance(each, ast.Constant) and each.value is None for each in parts)
+    return [each.id for each in node.targets if isinstance(each, ast.Name)] if is_none else []
 
 
 def _is_number(value: Any) -> bool:
@@ -50,36 +91,12 @@ def _is_wide(block: Block, value: Any) -> bool:
     return isinstance(value, list | tuple) and any(_is_wide(block, each) for each in cast("Sequence[Any]", value))
 
 
-def _elements(block: Block, node: ast.While | ast.For, stepping: Stepping, names: Sequence[str]) -> dict[str, Type]:
-    """The types of lists that begin without elements."""
-    found: dict[str, Type] = {}
-
-    def see(side: Block, name: str, worth: Any) -> None:
-        if name not in found and not _is_empty(worth):
-            found[name] = side.type_of(as_expr(side, worth, side.span(node)))
-
-    if names:
-        _read_a_turn(block, node, stepping, dict.fromkeys(names), see)
-    return found
-
-
-def _widths(block: Block, node: ast.While | ast.For, stepping: Stepping, names: Sequence[str]) -> dict[str, Type]:
-    """The types of numbers that become wider ones of their kind."""
-    span, found = block.span(node), dict[str, Type]()
-
-    def see(side: Block, name: str, worth: Any) -> None:
-        now, before = side.type_of(worth) if is_expr(worth) else None, types[name]
-        if isinstance(now, TensorType) and isinstance(before, TensorType) and not now.shape:
-            is_same_kind = now.dtype.is_float == before.dtype.is_float and not now.dtype.is_bool
-            if is_same_kind and now.dtype.item_bytes == _WIDE_BYTES:
-                found[name] = now
-
-    known = -1
-    while known < len(found):  # what one of them becomes may widen another
-        known = len(found)
-        types = {name: found.get(name) or block.type_of(as_expr(block, block.names[name], span)) for name in names}
-        _read_a_turn(block, node, stepping, types, see)
-    return found
+def _is_wider(now: Type, before: Type) -> bool:
+    """Whether a number became a wide one of its kind."""
+    if not isinstance(now, TensorType) or not isinstance(before, TensorType) or now.shape:
+        return False
+    is_same_kind = now.dtype.is_float == before.dtype.is_float and not now.dtype.is_bool
+    return is_same_kind and now.dtype.item_bytes == _WIDE_BYTES
 
 
 def _read_a_turn(
@@ -104,5 +121,5 @@ def _read_a_turn(
     for each in (*position, *begins.values()):
         inner.type_of(each)
     inner.names.update(begins)
-    with block.ownership.trial(), suppress(RelayError):  # what is wrong in the body is told when it is read for good
+    with block.session.trial():
         stepping.turn(inner, position, body, end)

@@ -30,23 +30,22 @@ from relay.frontend.python.syntax.assigned import (
     target_names,
 )
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.tuples import Form, form_of
-from relay.frontend.python.values import as_expr
+from relay.frontend.python.tuples import form_in
+from relay.frontend.python.values import applied, as_expr, is_number, is_option
 from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var
-from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
+from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, scalar_type
 
 
 @frozen(eq=False)
 class _Loop:
     """The local function, with the place of the loop and the variables that it changes: `state` are its parameters for
-    them, `forms` what they are in Python."""
+    them."""
 
     var: Var
     span: Span
     names: Sequence[str]
     state: Sequence[Var]
     types: Sequence[Type]
-    forms: Sequence[Form | None]
 
 
 def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
@@ -77,14 +76,13 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
     for name in changed:
         block.names.setdefault(name, Unset(span))
     names = [name for name in changed if not isinstance(block.names[name], Unset)]
-    forms = [form_of(block.names[name]) for name in names]
     learned = learned_types(block, node, stepping, names)
     starts = [_begin(block, name, span, learned.get(name)) for name in names]
     types = [block.type_of(each) for each in starts]
     state = [Var(name, type_, span=span) for name, type_ in zip(names, types, strict=True)]
     for start, variable in zip(starts, state, strict=True):
         block.ownership.begin_loop(start, variable)
-    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types, forms), rest, exits)
+    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types), rest, exits)
 
 
 def _without_else(node: ast.While | ast.For) -> ast.While | ast.For:
@@ -132,7 +130,9 @@ def _finished(node: ast.While | ast.For, end: End, exits: Exits) -> End:
 def _begin(block: Block, name: str, span: Span, learned: Type | None) -> Expr:
     """What a variable is before the loop."""
     worth = block.names[name]
-    return block.ownership.hand_on(worth, block.bind(name, as_expr(block, worth, span, learned), span))
+    start = as_expr(block, worth, span, learned)
+    made = block.bind(name, start, span) if learned is None else block.bind_as(name, start, learned, span)
+    return block.ownership.hand_on(worth, made)
 
 
 def _made(
@@ -157,9 +157,9 @@ def _made(
     else:
         state = block.bind_as("state", whole, TupleType(tuple(made.types)), made.span)
         take_state(block, made.names, state, "state", made.span)
-    for name, variable, form in zip(made.names, made.state, made.forms, strict=True):
+    for name, variable in zip(made.names, made.state, strict=True):
         found = block.ownership.hand_on(variable, block.names[name])  # it is behind the loop what it was in it
-        block.names[name] = block.named(form, found, made.span)
+        block.names[name] = block.named(found, made.span)
     return None
 
 
@@ -173,8 +173,7 @@ def _function(
     position = [Var(stepping.hint, block.type_of(each), span=made.span) for each in stepping.start]
     for each in (*made.state, *position):
         inner.type_of(each)
-    worth = (inner.named(form, each, made.span) for form, each in zip(made.forms, made.state, strict=True))
-    inner.names.update(zip(made.names, worth, strict=True))
+    inner.names.update({name: inner.named(each, made.span) for name, each in zip(made.names, made.state, strict=True)})
 
     def body(side: Block, value: Any, after: Callable[[], Position]) -> Expr:
         if isinstance(node, ast.For):
@@ -208,16 +207,9 @@ def _again(block: Block, made: _Loop, after: Callable[[], Position]) -> Expr:
 def _converted(block: Block, made: _Loop) -> list[Expr]:
     """The variables at the end of a turn. Raises `RelayError` (rule `loop-variable-changes-type`)."""
     values: list[Expr] = []
-    for name, type_, form in zip(made.names, made.types, made.forms, strict=True):
+    for name, type_ in zip(made.names, made.types, strict=True):
         value = as_expr(block, block.names[name], made.span, type_, declared=False)
         found = block.type_of(value)
-        if form_of(block.names[name]) != form:
-            raise RelayError(
-                rule="loop-variable-changes-type", span=made.span,
-                message=f"the variable `{name}` has other names for its parts after a turn of the loop than before it",
-                expected=_described(form), found=_described(form_of(block.names[name])),
-                remedy="give the variable one class, or the same keys in the same order",
-            )  # fmt: skip
         if not _fits(found, type_):
             raise RelayError(
                 rule="loop-variable-changes-type",
@@ -229,10 +221,6 @@ def _converted(block: Block, made: _Loop) -> list[Expr]:
     return values
 
 
-def _described(form: Form | None) -> str:
-    return "a value without names" if form is None else f"{form.kind.__name__}: {', '.join(map(str, form.names))}"
-
-
 def _fits(found: Type, wanted: Type) -> bool:
     if isinstance(found, TensorType) and isinstance(wanted, TensorType):
         pairs = zip(found.shape, wanted.shape, strict=False)
@@ -240,22 +228,23 @@ def _fits(found: Type, wanted: Type) -> bool:
             str(w) == "?" or f == w for f, w in pairs
         )  # fmt: skip
     if isinstance(found, TupleType) and isinstance(wanted, TupleType) and len(found.fields) == len(wanted.fields):
-        return all(map(_fits, found.fields, wanted.fields))
+        return form_in(found) == form_in(wanted) and all(map(_fits, found.fields, wanted.fields))
     if isinstance(found, TypeCall | GlobalTypeVar) and isinstance(wanted, TypeCall | GlobalTypeVar):
-        (first, own), (second, others) = _applied(found), _applied(wanted)
+        (first, own), (second, others) = applied(found), applied(wanted)
         return first == second and len(own) == len(others) and all(map(_fits, own, others))
     return found == wanted
 
 
-def _applied(type_: TypeCall | GlobalTypeVar) -> tuple[Type, Sequence[Type]]:
-    """A data type, and what it is applied to; annotations say one that takes nothing by its name."""
-    return (type_.func, type_.args) if isinstance(type_, TypeCall) else (type_, ())
-
-
 def _remedy(name: str, before: Type, after: Type) -> str:
+    if is_option(after):
+        return f"say where it begins that it may be missing: {name}: ... | None = ..."
+    if is_number(before) and after == scalar_type("float32"):
+        return f"begin with a float: {name} = 0.0"
     if isinstance(before, TensorType) and isinstance(after, TensorType):
         if len(before.shape) != len(after.shape) and all(isinstance(extent, int) for extent in after.shape):
             return f'begin with a value of that shape: {name} = relay.zeros({after.shape}, "{after.dtype}")'
+        if len(before.shape) != len(after.shape):
+            return f"begin with zeros of the shape that it gets in the loop: {name} = np.zeros(...)"
         if before.dtype != after.dtype:
             return f"begin with {name} as {after.dtype}, or convert in the loop: .astype({str(before.dtype)!r})"
         if len(before.shape) == len(after.shape):
@@ -319,7 +308,7 @@ def _go_on(block: Block, names: Sequence[str], span: Span, ways: Callable[[End],
     whole = block.bind("state", joined(block, names, span, ways, values), span)
     for position, (name, value) in enumerate(zip(names, left, strict=True)):
         found = block.bind(name, TupleGetItem(whole, position, span=span), span)
-        block.names[name] = block.named(form_of(value), block.ownership.hand_on(value, found), span)
+        block.names[name] = block.named(block.ownership.hand_on(value, found), span)
 
 
 def _names(node: ast.For) -> list[str]:

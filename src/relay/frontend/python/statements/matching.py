@@ -13,12 +13,14 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, is_expr
-from relay.frontend.python.datatype import constructor_of, field_names
+from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.expressions.operators import comparison
 from relay.frontend.python.statements.branches import changed_names, changing_names, choose, joined
 from relay.frontend.python.syntax.assigned import assigned_names, may_fall_through
 from relay.frontend.python.syntax.source import refusal
+from relay.frontend.python.tuples import form_in, is_named_tuple
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_option, known_now
+from relay.infer.exhaustiveness import unmatched
 from relay.ir.expr import (
     Clause,
     Expr,
@@ -29,6 +31,7 @@ from relay.ir.expr import (
     PatternTuple,
     PatternVar,
     PatternWildcard,
+    Tuple,
     Var,
 )
 from relay.ir.type_traversal import map_type
@@ -43,7 +46,7 @@ Tests: TypeAlias = list[Callable[[Block], Any]]
 def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
     span = block.span(node.subject)
     found = dispatch.expr(block, node.subject)
-    if not is_expr(found) and not isinstance(found, tuple | list):
+    if not is_expr(found) and not isinstance(found, tuple | list | DataInstance) and not is_named_tuple(type(found)):
         return _known(block, node, found, rest, exits)
     subject = block.bind("subject", as_expr(block, found, span), span)
     type_ = block.type_of(subject)
@@ -62,12 +65,14 @@ def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits)
         tests.append(tested)
         is_there |= is_option(type_) and isinstance(case.pattern, ast.MatchSingleton) and case.guard is None
 
+    if not _covers(block, [each for each, tested in zip(patterns, tests, strict=True) if not tested]):
+        patterns.append(PatternWildcard())  # no case is for it: what follows is next
+        sides.append((block.inside(), [ast.copy_location(ast.Pass(), node)]))
+        tests.append([])
     if not any(tests):
         return choose(
             block, sides, lambda made: Match(subject, tuple(map(Clause, patterns, made)), span=span), rest, exits, span
         )
-
-    whole = _covers(block, [each for each, tested in zip(patterns, tests, strict=True) if not tested], type_)
 
     def behind(side: Block) -> Expr:
         return dispatch.run(side, rest, exits)
@@ -77,10 +82,8 @@ def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits)
 
         def tried(at: Block, number: int) -> Expr:
             """The cases from one on, the others having failed."""
-            if number == len(cases):
-                return fall(at)
             if not any(tests[number:]):
-                return _one_of(at, number)
+                return one_of(at, number)
             side, body = sides[number]
             inner = _moved(side, at)
 
@@ -98,21 +101,20 @@ def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits)
 
             return joined(at, [], span, either, lambda then: tried(then, number + 1))
 
-        def _one_of(at: Block, number: int) -> Expr:
-            """Cases that only patterns decide; with those before them that do, where none falls through all."""
-            chosen = [each for each in range(len(cases)) if each >= number or (whole and not tests[each])]
+        def one_of(at: Block, number: int) -> Expr:
+            """Cases that only patterns decide; with those before them that do, where Python has tried them before."""
+            is_whole = _covers(block, patterns[number:])
+            chosen = [k for k in range(len(sides)) if k >= number or not (is_whole or tests[k])]
             clauses = [Clause(patterns[k], dispatch.run(_moved(sides[k][0], at), sides[k][1], ends)) for k in chosen]
-            if not whole:
-                clauses.append(Clause(PatternWildcard(), fall(at.inside())))
             return Match(subject, tuple(clauses), span=span)
 
         return tried(block, 0)
 
-    bodies = [case.body for case in cases if may_fall_through(case.body)]
+    bodies = [body for _, body in sides if may_fall_through(body)]
     changed = changed_names(sides)
     definite = [assigned_names(each, definitely=True) for each in bodies]
     known = changing_names(block, changed)
-    names = [name for name in changed if name in known or (whole and all(name in each for each in definite))]
+    names = [name for name in changed if name in known or all(name in each for each in definite)]
     return block.closed(joined(block, names, span, ways, behind))
 
 
@@ -197,14 +199,9 @@ def _with_name(block: Block, node: ast.pattern, subject: Expr) -> ast.pattern:
     return node
 
 
-def _covers(block: Block, patterns: Sequence[Pattern], type_: Type) -> bool:
-    """Whether one of the patterns is for each value of a type, as far as their outermost constructors tell."""
-    if any(map(_always, patterns)):
-        return True
-    header = type_.func if isinstance(type_, TypeCall) else type_
-    data = block.session.types.get(header) if isinstance(header, GlobalTypeVar) else None
-    whole = {p.constructor for p in patterns if isinstance(p, PatternConstructor) and all(map(_always, p.patterns))}
-    return data is not None and whole >= set(data.constructors)
+def _covers(block: Block, patterns: Sequence[Pattern]) -> bool:
+    """Whether one of the patterns is for each value."""
+    return not unmatched(tuple(Clause(each, Tuple(())) for each in patterns), block.session.types)
 
 
 def _always(found: Pattern) -> bool:
@@ -260,6 +257,10 @@ def _equal(block: Block, wanted: Any, type_: Type, tests: Tests, node: ast.patte
 
 
 def _of_class(block: Block, node: ast.MatchClass, cls: Any, type_: Type, tests: Tests) -> Pattern:
+    form = form_in(type_)
+    if isinstance(type_, TupleType) and form is not None and cls is form.kind:
+        inner = zip(_by_name(block, node, form.kind.__name__, form.names), type_.fields, strict=True)
+        return PatternTuple(tuple(pattern(block, each, field, tests) for each, field in inner))
     header = type_.func if isinstance(type_, TypeCall) else type_
     if not isinstance(cls, type) or getattr(cls, "__relay_type__", None) != header:
         raise RelayError(
@@ -267,7 +268,16 @@ def _of_class(block: Block, node: ast.MatchClass, cls: Any, type_: Type, tests: 
             span=block.span(node), found=str(getattr(cls, "__qualname__", cls)),
         )  # fmt: skip
     constructor = constructor_of(cls, block.session.types)
-    order = field_names(cls)
+    patterns = _by_name(block, node, constructor.name_hint, field_names(cls))
+    data = block.session.types[cast("GlobalTypeVar", header)]
+    chosen: dict[Type, Type] = dict(zip(data.type_vars, getattr(type_, "args", ()), strict=True))
+    fields = [map_type(each, lambda part: chosen.get(part, part)) for each in constructor.inputs]
+    inner = tuple(pattern(block, each, field, tests) for each, field in zip(patterns, fields, strict=True))
+    return PatternConstructor(constructor, inner)
+
+
+def _by_name(block: Block, node: ast.MatchClass, name: str, order: Sequence[str]) -> list[ast.pattern]:
+    """The pattern for each field, in order. Raises `RelayError` (rule `arity`)."""
     given = {
         **dict(zip(order, node.patterns, strict=False)),
         **dict(zip(node.kwd_attrs, node.kwd_patterns, strict=True)),
@@ -275,15 +285,10 @@ def _of_class(block: Block, node: ast.MatchClass, cls: Any, type_: Type, tests: 
     count = len(node.patterns) + len(node.kwd_patterns)
     if len(node.patterns) > len(order) or len(given) != count or not given.keys() <= set(order):
         raise RelayError(
-            rule="arity", message=f"the pattern `{constructor.name_hint}` has {count} parts",
+            rule="arity", message=f"the pattern `{name}` has {count} parts",
             span=block.span(node), expected=f"{len(order)}: {', '.join(order)}",
         )  # fmt: skip
-    patterns = [given.get(name, ast.copy_location(ast.MatchAs(), node)) for name in order]
-    data = block.session.types[cast("GlobalTypeVar", header)]
-    chosen: dict[Type, Type] = dict(zip(data.type_vars, getattr(type_, "args", ()), strict=True))
-    fields = [map_type(each, lambda part: chosen.get(part, part)) for each in constructor.inputs]
-    inner = tuple(pattern(block, each, field, tests) for each, field in zip(patterns, fields, strict=True))
-    return PatternConstructor(constructor, inner)
+    return [given.get(name, ast.copy_location(ast.MatchAs(), node)) for name in order]
 
 
 def _of_list(block: Block, node: ast.AST, patterns: Sequence[ast.pattern], type_: TypeCall, tests: Tests) -> Pattern:

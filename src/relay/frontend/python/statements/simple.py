@@ -16,7 +16,7 @@ from relay.frontend.python.facts.ownership import changes_in_place
 from relay.frontend.python.places.targets import assign, change_place, is_tensor, root_of
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import annotated_type, as_expr, is_list
-from relay.ir.expr import Expr, const
+from relay.ir.expr import Call, Expr, Function, Let, Var, const
 from relay.ir.types import TensorType
 
 Rest = Sequence[ast.stmt]
@@ -118,7 +118,7 @@ def annotated(block: Block, node: ast.AnnAssign) -> None:
     found = dispatch.expr(block, node.value)
     given = as_expr(block, found, block.span(node.value), type_)
     made = block.bind_as(node.target.id, given, type_, block.span(node.target))
-    block.names[node.target.id] = block.ownership.hand_on(found, made)
+    block.names[node.target.id] = block.named(block.ownership.hand_on(found, made), block.span(node.target))
 
 
 def asserted(block: Block, node: ast.Assert) -> None:
@@ -130,6 +130,29 @@ def asserted(block: Block, node: ast.Assert) -> None:
     if not isinstance(text, str):
         raise refusal(span, "a message that the program computes", "write a string")
     block.bind("asserted", op.checked(const(True), as_expr(block, holds, span), text), span)
+
+
+def raised(block: Block, node: ast.Raise, rest: Rest, exits: Exits) -> Expr:  # noqa: ARG001
+    """The run ends with what the exception says. What follows stands for a value of any type: it calls itself."""
+    span = block.span(node)
+    block.bind("asserted", op.checked(const(True), const(False), told(block, node.exc)), span)
+    never = Var("never")
+    return block.closed(Let(never, Function((), Call(never, ())), Call(never, (), span=span), span=span))
+
+
+def told(block: Block, raised: ast.expr | None) -> str:
+    """What an exception says, as far as it is known now."""
+    match raised:
+        case ast.Call(func=ast.Name(id=name), args=[message]):
+            try:
+                text = dispatch.operand(block.inside(), message)
+            except RelayError:
+                return name
+            return f"{name}: {text}" if isinstance(text, str) else name
+        case None:
+            return "an exception"
+        case _:
+            return ast.unparse(raised)
 
 
 def effect(block: Block, node: ast.Expr) -> None:

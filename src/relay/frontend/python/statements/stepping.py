@@ -54,9 +54,9 @@ def stepping_of(block: Block, node: ast.While | ast.For) -> Stepping | Sequence[
 
 
 def _changes(node: ast.For) -> bool:
-    """Whether a loop changes what it goes over."""
+    """Whether a loop changes what it goes over, before it has gone over it."""
     gone_over = {each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name)}
-    return bool(gone_over & {*changed_names(node)})
+    return bool(gone_over & {name for each in node.body for name in changed_names(each)})
 
 
 def stepping_over(block: Block, value: Any, span: Span) -> Stepping:

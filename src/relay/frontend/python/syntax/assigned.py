@@ -191,14 +191,14 @@ def breaking_names(statements: Sequence[ast.stmt]) -> list[list[str]]:
 
 def leaves_early(statements: Iterable[ast.stmt]) -> bool:
     """Whether statements may end before their end."""
-    return leaves_by(statements, ast.Return, ast.Break, ast.Continue)
+    return leaves_by(statements, ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 def may_fall_through(statements: Sequence[ast.stmt]) -> bool:
     """Whether what follows these statements may be reached."""
     for statement in statements:
         match statement:
-            case ast.Return() | ast.Break() | ast.Continue():
+            case ast.Return() | ast.Break() | ast.Continue() | ast.Raise():
                 return False
             case ast.If(body=body, orelse=orelse):
                 if not may_fall_through(body) and not may_fall_through(orelse):

@@ -11,7 +11,6 @@ from relay.frontend.python.syntax.source import PythonSource, refusal
 OUTSIDE: Mapping[type[ast.AST], tuple[str, str]] = {
     ast.Try: ("`try`", "a program has no exceptions: give a value that says what happened, such as an Option"),
     ast.TryStar: ("`try`", "a program has no exceptions: give a value that says what happened, such as an Option"),
-    ast.Raise: ("`raise`", "a program has no exceptions: give a value that says what happened, such as an Option"),
     ast.With: ("`with`", "open and close things in Python, around the call"),
     ast.AsyncWith: ("`async with`", "await in Python, around the call"),
     ast.AsyncFor: ("`async for`", "await in Python, around the call"),
@@ -27,7 +26,7 @@ OUTSIDE: Mapping[type[ast.AST], tuple[str, str]] = {
         "`nonlocal`",
         "call the function only where it is defined, alone in a statement: f(x) or y = f(x); or return the new value",
     ),
-    ast.Delete: ("`del`", "leave the variable: what is not used again is freed"),
+    ast.Delete: ("`del` of a variable", "leave the variable: what is not used again is freed"),
     ast.Set: ("a set", "use a list"),
     ast.SetComp: ("a set comprehension", "use a list comprehension"),
 }
