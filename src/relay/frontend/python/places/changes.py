@@ -15,6 +15,7 @@ from relay.frontend.python.library.arithmetic import converted
 from relay.frontend.python.library.indexing import index_list, joined
 from relay.frontend.python.library.ordering import ordered
 from relay.frontend.python.library.sequences import known, list_of, sliced
+from relay.frontend.python.library.spellings import libraries_named
 from relay.frontend.python.places.targets import change_place, is_tensor, root_of
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
 from relay.frontend.python.syntax.source import refusal
@@ -34,7 +35,9 @@ def changes(block: Block, node: ast.Call) -> bool:
     owner = block.names.get(root.id) if isinstance(root, ast.Name) else None
     if isinstance(owner, list | dict):
         return True
-    return is_expr(owner) and (is_list(block.type_of(owner)) or is_tensor(block, owner))
+    if is_tensor(block, owner):
+        return "torch" not in libraries_named(block)  # its methods of these names make something new
+    return is_expr(owner) and is_list(block.type_of(owner))
 
 
 def change(block: Block, node: ast.Call) -> Any:
