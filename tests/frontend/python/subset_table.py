@@ -17,15 +17,15 @@ import numpy as np
 from relay.frontend.python.forms import FORMS
 from relay.frontend.python.functions.calls import OPERATORS
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
-from relay.frontend.python.library.layers import LAYERS
 from relay.frontend.python.library.math_functions import MATH
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
 from relay.frontend.python.library.numpy_functions import NUMPY, SCALARS
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
+from relay.frontend.python.library.other_libraries.layers import LAYERS
+from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
+from relay.frontend.python.library.other_libraries.updates import UPDATES
 from relay.frontend.python.library.sequences import LIST_METHODS
 from relay.frontend.python.library.spellings import DIFFERENT, SIZES, TORCH
-from relay.frontend.python.library.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
-from relay.frontend.python.library.updates import UPDATES
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
 from relay.frontend.python.syntax.subset import OUTSIDE
 

@@ -172,6 +172,28 @@ def test_rows_whose_extents_the_program_finds_make_no_array():
     assert refused(made).message.startswith("an array of a list of tensors whose extents the program finds")
 
 
+def test_arrays_of_lists_of_lists():
+    def made(x: Vector):
+        return np.array([[a * b for a in x] for b in x]), np.array([[[a, b] for a in x] for b in x])
+
+    def ragged(x: Vector):
+        return np.array([[x[i] for i in range(n)] for n in range(len(x))])
+
+    agrees(made, random(3))
+    fails(ragged, ValueError, "check-failed", random(3))
+
+
+def test_lists_of_the_program_are_places():
+    def picked(x: Vector, n: int):
+        places = [2 * i for i in range(n)]
+        y = x * 1
+        y[places] = 5.0
+        y[places] += 1
+        return x[places], np.take(x, [0, 1]), y
+
+    agrees(picked, random(5), np.int32(3))
+
+
 def test_functions_of_lists_of_the_program():
     def of_floats(xs: list[float]):
         numbers = np.sum(xs), np.mean(xs), np.max(xs), np.argmax(xs), np.std(xs), np.median(xs), np.dot(xs, xs)

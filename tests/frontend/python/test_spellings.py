@@ -16,9 +16,9 @@ from torch.nn import functional as F  # noqa: N812 - as users call it
 
 import relay
 from relay.base.diagnostics import RelayError
-from relay.frontend.python.library.layers import LAYERS
+from relay.frontend.python.library.other_libraries.layers import LAYERS
+from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
 from relay.frontend.python.library.spellings import DIFFERENT, TORCH, numpy_function
-from relay.frontend.python.library.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
 
 from .running import flat
 
@@ -224,6 +224,7 @@ def test_methods_of_tensors():
 
 
 Batch, Open, Places = relay.Tensor[("b", "t", 8)], relay.Tensor[("n", "m")], relay.Tensor[(3,), "int64"]
+Images = relay.Tensor[("b", 3, 8, 8)]
 Cube, Six, Three = relay.Tensor[(2, 3, 4)], relay.Tensor[("n", 6)], relay.Tensor[(3,), "int32"]
 Random = np.random.default_rng(1)
 
@@ -394,6 +395,20 @@ def test_losses():
     means_torch(of_numbers, random(3, 4), random(3, 4))
 
 
+def test_images():
+    def network(x: Images, w: relay.Tensor[(4, 3, 3, 3)], b: relay.Tensor[(4,)]):
+        y = F.max_pool2d(F.relu(F.conv2d(x, w, b, padding=1)), 2)
+        means = F.avg_pool2d(y, 3, stride=1, padding=1), F.adaptive_avg_pool2d(y, 1).flatten(1), y.mean(dim=(2, 3))
+        normal = F.batch_norm(x, b[:3], b[1:].abs(), b[:3], b[1:])
+        return torch.flatten(y, 1), *means, F.conv2d(x, w, stride=2), F.pad(x, (1, 2, 0, 3)), normal
+
+    def signal(x: relay.Tensor[(2, 3, 8)], w: relay.Tensor[(4, 3, 3)], b: relay.Tensor[(4,)]):
+        return F.conv1d(x, w, b), F.conv1d(x, w, padding=1), F.conv1d(x, w, stride=2, dilation=2)
+
+    means_torch(network, random(2, 3, 8, 8), random(4, 3, 3, 3), random(4))
+    means_torch(signal, random(2, 3, 8), random(4, 3, 3), random(4))
+
+
 def test_attention_of_several_heads():
     def attention(x: Batch, w: relay.Tensor[(8, 24)]):
         b, t, c = x.size()
@@ -475,6 +490,13 @@ def test_what_means_something_else_is_refused_by_name():
     def changed(x: Matrix):
         return x.add_(1)
 
+    def same(x: Matrix):
+        y = torch.relu(x).float().cpu()
+        y[0] = 1.0
+        z = x.float()
+        z[0] = 5.0
+        return x, y
+
     def of_both(x: Matrix):
         return x.std() * np.sqrt(torch.sum(x))
 
@@ -489,6 +511,7 @@ def test_what_means_something_else_is_refused_by_name():
     assert refused(of_both) == (
         f"`.std` in a function that names NumPy and torch {cannot}", "say whose: np.std(x), or torch.std(x)",
     )  # fmt: skip
+    assert "something else may hold too" in refused(same)[0]
     with pytest.raises(RelayError, match="has no `add_`") as caught:
         _ = relay.function(changed).module
     assert caught.value.remedy == "write x = x.add(...), which makes a new value"

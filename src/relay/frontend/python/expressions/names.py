@@ -18,10 +18,10 @@ from relay.frontend.python.facts.ownership import changes_in_place
 from relay.frontend.python.library.indexing import index_list, index_tensor, size_of, sizes
 from relay.frontend.python.library.list_arrays import index_of_arrays
 from relay.frontend.python.library.numpy_functions import METHODS
+from relay.frontend.python.library.other_libraries.updates import Part
+from relay.frontend.python.library.other_libraries.updates import method as method_of_part
 from relay.frontend.python.library.sequences import sliced
 from relay.frontend.python.library.spellings import has_method, method_names
-from relay.frontend.python.library.updates import Part
-from relay.frontend.python.library.updates import method as method_of_part
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.records import field_of, record_of
 from relay.frontend.python.syntax.source import refusal

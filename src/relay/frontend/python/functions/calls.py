@@ -29,10 +29,10 @@ from relay.frontend.python.library.math_functions import MATH
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
 from relay.frontend.python.library.numpy_functions import NUMPY, SCALARS, VIEWS, rank_of
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
-from relay.frontend.python.library.remedies import instead, is_random, spoken
+from relay.frontend.python.library.other_libraries.remedies import instead, is_random, spoken
+from relay.frontend.python.library.other_libraries.torch_functions import VIEWS_OF_TORCH
 from relay.frontend.python.library.sequences import LIST_METHODS
 from relay.frontend.python.library.spellings import MODULES, OWN, as_numpy, in_words_of_numpy, method_of
-from relay.frontend.python.library.torch_functions import VIEWS_OF_TORCH
 from relay.frontend.python.library.unpacking import spread
 from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
@@ -185,9 +185,9 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return own({**cast("dict[Any, Any]", given[0]), **arguments.named})
     function = next((table[known] for table in TABLES if known in table), callee if known in OWN else None)
     if function is not None:
-        is_view = callee in VIEWS_OF_TORCH if callee in OWN else callee.__name__ in VIEWS
-        made = applied(block, function, name, arguments)
-        return _made_of(block, is_view, given[0] if given else None, made, span)
+        made, owner = applied(block, function, name, arguments), given[0] if given else None
+        is_view = callee in VIEWS_OF_TORCH or made is owner if callee in OWN else callee.__name__ in VIEWS
+        return _made_of(block, is_view, owner, made, span)
     if is_builder(callee):
         return own(callee(*given, **arguments.named))
     raise refusal(span, f"the call of {name}", instead(callee))

@@ -13,7 +13,7 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.library import elements
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
-from relay.frontend.python.library.grids import extent_along
+from relay.frontend.python.library.arrays.grids import extent_along
 from relay.frontend.python.library.numpy_functions import (
     METHODS,
     REDUCTIONS,

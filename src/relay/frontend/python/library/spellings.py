@@ -18,11 +18,11 @@ import numpy as np
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block
 from relay.frontend.python.library.builtin_functions import BUILTINS
-from relay.frontend.python.library.layers import LAYERS
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
 from relay.frontend.python.library.numpy_functions import NUMPY, SCALARS, element_type
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
-from relay.frontend.python.library.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
+from relay.frontend.python.library.other_libraries.layers import LAYERS
+from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
 from relay.frontend.python.syntax.source import refusal
 
 Function = Callable[..., Any]
@@ -46,10 +46,10 @@ TORCH: Mapping[str, str] = {
         "logical_xor", "matmul", "maximum", "minimum", "moveaxis", "multiply", "nan_to_num", "nansum", "negative",
         "not_equal", "outer", "positive", "quantile", "rad2deg", "ravel", "reciprocal", "remainder", "reshape",
         "roll", "rot90", "round", "searchsorted", "sign", "sin", "sinh", "sqrt", "square", "stack", "swapaxes", "tan",
-        "tanh", "tensordot", "tile", "trace", "trapezoid", "tril", "triu", "true_divide", "trunc", "unique", "vdot",
+        "tanh", "tile", "trace", "trapezoid", "tril", "triu", "true_divide", "trunc", "unique", "vdot",
         "vstack", "where",
     )},
-    "acos": "arccos", "acosh": "arccosh", "as_tensor": "array", "asin": "arcsin", "asinh": "arcsinh",
+    "acos": "arccos", "acosh": "arccosh", "as_tensor": "asarray", "asin": "arcsin", "asinh": "arcsinh",
     "atan": "arctan", "atan2": "arctan2", "atanh": "arctanh", "bmm": "matmul", "cat": "concatenate", "clamp": "clip",
     "clone": "copy", "concat": "concatenate", "eq": "equal", "equal": "array_equal", "from_numpy": "asarray",
     "ge": "greater_equal", "gt": "greater", "le": "less_equal", "linalg.norm": "linalg.norm", "lt": "less",

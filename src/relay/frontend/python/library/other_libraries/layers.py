@@ -11,9 +11,10 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, converted, equated
-from relay.frontend.python.library.grids import counting, extent_along
+from relay.frontend.python.library.arrays.grids import counting, extent_along
 from relay.frontend.python.library.numpy_arrays import along_axis
 from relay.frontend.python.library.numpy_functions import REDUCTIONS, dtype_of_value, element_type, floating, rank_of
+from relay.frontend.python.library.other_libraries.windows import CONVOLUTIONS, WINDOWS
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr
 
@@ -238,11 +239,12 @@ _ELEMENTS: Mapping[str, Layer] = {
 }  # fmt: skip
 LAYERS: Mapping[str, Mapping[str, Layer]] = {
     "torch": {
-        **{name: _ELEMENTS[name] for name in ("relu", "sigmoid", "selu")}, "erf": op.erf, "rsqrt": op.rsqrt,
-        "cosine_similarity": _cosine, "softmax": _of_axis(nn.softmax), "log_softmax": _of_axis(nn.log_softmax),
+        **CONVOLUTIONS, **{name: _ELEMENTS[name] for name in ("relu", "sigmoid", "selu")}, "erf": op.erf,
+        "rsqrt": op.rsqrt, "cosine_similarity": _cosine, "softmax": _of_axis(nn.softmax),
+        "log_softmax": _of_axis(nn.log_softmax),
     },
     "torch.nn.functional": {
-        **_ELEMENTS, "gelu": _gelu, "linear": _linear, "softmax": _of_axis(nn.softmax), "tanh": op.tanh,
+        **WINDOWS, **_ELEMENTS, "gelu": _gelu, "linear": _linear, "softmax": _of_axis(nn.softmax), "tanh": op.tanh,
         "log_softmax": _of_axis(nn.log_softmax), "glu": _glu, "layer_norm": _layer_norm, "normalize": _normalized,
         "hardtanh": _clipped(-1.0, 1.0), "log_sigmoid": _log_sigmoid, "dropout": _dropout, "embedding": _embedding,
         "one_hot": _one_hot_within, "cosine_similarity": _cosine, "cross_entropy": _cross_entropy,

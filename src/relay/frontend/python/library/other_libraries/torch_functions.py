@@ -12,7 +12,9 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
-from relay.frontend.python.library.grids import GRIDS_OF_NUMPY, extent_along
+from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY, extent_along
+from relay.frontend.python.library.arrays.products import PRODUCTS_OF_NUMPY, norm
+from relay.frontend.python.library.arrays.statistics import sliced
 from relay.frontend.python.library.numpy_arrays import along_axis
 from relay.frontend.python.library.numpy_functions import (
     METHODS,
@@ -26,8 +28,6 @@ from relay.frontend.python.library.numpy_functions import (
     rank_of,
     truth_of,
 )
-from relay.frontend.python.library.products import norm
-from relay.frontend.python.library.statistics import sliced
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr
 
@@ -328,7 +328,8 @@ FUNCTIONS_OF_TORCH: Mapping[str, Function] = {
     "logsumexp": _logsumexp, "repeat_interleave": _repeat_interleaved, "narrow": _narrow, "index_select": _index_select,
     "zeros_like": _filled_like("zeros_like"), "ones_like": _filled_like("ones_like"), "arange": _arange,
     "empty_like": _filled_like("zeros_like"), "linspace": _linspace, "t": _turned, "numel": _count,
-    "detach": _same, "addmm": _added_product, "lerp": _between, "meshgrid": _grid,
+    "detach": _same, "addmm": _added_product, "lerp": _between,
+    "tensordot": lambda x, y, dims=2: PRODUCTS_OF_NUMPY[np.tensordot](x, y, dims), "meshgrid": _grid,
     "masked_select": _chosen, "take_along_dim": lambda x, indices, dim=None: along_axis(x, indices, dim),
     "nonzero": lambda x: op.argwhere(truth_of(x)),
 }  # fmt: skip

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from relay.base.names.near_names import near_names
-from relay.frontend.python.library.layers import LAYERS
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY
 from relay.frontend.python.library.numpy_functions import NUMPY
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
+from relay.frontend.python.library.other_libraries.layers import LAYERS
+from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH
 from relay.frontend.python.library.spellings import MODULES, TORCH
-from relay.frontend.python.library.torch_functions import FUNCTIONS_OF_TORCH
 
 _LOOP = "write a `for` or `while` loop"
 _OUTSIDE = "compute it outside of the program, and give it the result"
