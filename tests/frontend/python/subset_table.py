@@ -22,10 +22,10 @@ from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_MET
 from relay.frontend.python.library.numpy_functions import NUMPY, SCALARS
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.other_libraries.layers import LAYERS
-from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
+from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH
 from relay.frontend.python.library.other_libraries.updates import UPDATES
 from relay.frontend.python.library.sequences import LIST_METHODS
-from relay.frontend.python.library.spellings import DIFFERENT, SIZES, TORCH
+from relay.frontend.python.library.spellings import DIFFERENT, SIZES, TORCH, method_names
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
 from relay.frontend.python.syntax.subset import OUTSIDE
 
@@ -63,7 +63,7 @@ def table() -> str:
         ),
         ("of `torch` these differ", _different("torch")),
         ("methods of arrays", sorted({*MORE_METHODS, "dot", "tolist"})),
-        ("more methods, of `torch`", sorted({*METHODS_OF_TORCH, *TORCH, *LAYERS["torch"], "size"} - {*MORE_METHODS})),
+        ("more methods, of `torch`", sorted({*method_names(), "size"} - {*MORE_METHODS, "dot", "tolist"})),
         ("`x.at[i]` of `jax.numpy`", sorted({"get", *UPDATES})),
         ("methods of lists and dicts that change them", sorted({*CHANGING_METHODS} - {"fill"})),
         ("methods of lists that change nothing", sorted(LIST_METHODS)),

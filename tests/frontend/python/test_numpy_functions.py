@@ -183,6 +183,19 @@ def test_arrays_of_lists_of_lists():
     fails(ragged, ValueError, "check-failed", random(3))
 
 
+def test_lists_of_an_array_are_new():
+    def changed(x: Matrix):
+        rows = x.tolist()
+        rows[0][1] = 9.0
+        rows[1].append(3.0)
+        return rows, x
+
+    x = random(2, 3)
+    rows, same = relay.function(changed)(x)
+    assert [list(map(float, row)) for row in rows] == changed(x)[0]
+    np.testing.assert_array_equal(same, x)
+
+
 def test_lists_of_the_program_are_places():
     def picked(x: Vector, n: int):
         places = [2 * i for i in range(n)]
@@ -364,6 +377,14 @@ def test_places_along_an_axis():
     agrees(picked, random(4, 3))
 
 
+def test_places_among_all_elements():
+    def largest(x: Matrix):
+        i, j = np.unravel_index(np.argmax(x), x.shape)
+        return i, j, x[i, j], np.unravel_index(np.argmin(x), x.shape), np.size(x), np.sort(x, axis=0, kind="stable")
+
+    agrees(largest, random(3, 4))
+
+
 def test_a_place_outside_ends_the_run():
     def picked(x: Matrix, i: Column):
         return np.take_along_axis(x, i, axis=1)
@@ -448,7 +469,13 @@ def test_what_shows_the_memory_of_another_does_not_change():
         x[0] = 1
         return y
 
-    for definition in (same, backwards, copied):
+    def parts(x: relay.Tensor[(4, 2)]):
+        y = x * 1
+        halves = np.split(y, 2)
+        y[0] = 9
+        return halves[0]
+
+    for definition in (same, backwards, copied, parts):
         assert "something else may hold too" in refused(definition).message
 
 

@@ -16,9 +16,10 @@ from torch.nn import functional as F  # noqa: N812 - as users call it
 
 import relay
 from relay.base.diagnostics import RelayError
+from relay.frontend.python.library.numpy_arrays import MORE_METHODS
 from relay.frontend.python.library.other_libraries.layers import LAYERS
-from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
-from relay.frontend.python.library.spellings import DIFFERENT, TORCH, numpy_function
+from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH
+from relay.frontend.python.library.spellings import DIFFERENT, TORCH, method_names, numpy_function
 
 from .running import flat
 
@@ -366,6 +367,13 @@ def test_arithmetic():
     means_torch(computed, random(3, 4), random(3, 4))
 
 
+def test_methods_are_called_on_what_they_choose_from():
+    def chosen(x: Open):
+        return x.where(x > 0, torch.zeros_like(x)), x.matmul(x.t()), x.diff(dim=1), x.tile((1, 2)), x.quantile(0.5)
+
+    means_torch(chosen, random(3, 4))
+
+
 def test_methods_of_numbers():
     def numbers(x: Open):
         return x.mean().exp(), x.sum().exp().clamp(max=5.0), torch.sqrt(x.var()), torch.tensor(3.0).sqrt() * x.sum()
@@ -448,9 +456,7 @@ def test_every_entry_is_a_function_of_both():
     assert [name for name in TORCH.values() if numpy_function(name) is None] == []
     assert [name for name in TORCH if not callable(operator.attrgetter(name)(torch))] == []
     assert [name for name in FUNCTIONS_OF_TORCH if not hasattr(torch, name) and not hasattr(torch.Tensor, name)] == []
-    assert [
-        name for name in METHODS_OF_TORCH.keys() - FUNCTIONS_OF_TORCH.keys() if not hasattr(torch.Tensor, name)
-    ] == []
+    assert [name for name in method_names() - MORE_METHODS.keys() if not hasattr(torch.Tensor, name)] == []
     assert not {name for library, name in DIFFERENT if library == "torch"} & TORCH.keys()
 
 

@@ -20,6 +20,7 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Method, Template, Together, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.expressions.operators import combined
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.functions import transformed
 from relay.frontend.python.library.applied import applied
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
@@ -111,7 +112,7 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
     if is_list(type_):
         raise refusal(span, f"{name} of a list here", "change a variable; a list has index, count and copy")
     if callee.name == "tolist":
-        return block.ownership.own(to_list(block, owner, span))
+        return block.ownership.own(to_list(block, owner, span), Held.WITH_PARTS)  # they are all new
     if callee.name == "dot":
         return applied(block, BUILTINS[np.dot], name, Arguments([block, span, owner, *arguments.positional], {}, span))
     if callee.name == "size":
@@ -209,13 +210,11 @@ def _made_of(block: Block, is_view: bool, owner: Any, made: Any, span: Span) -> 
     """The result of a function on arrays: a new one, or a view of its first argument; or several."""
     if isinstance(made, list | tuple):
         parts = [_made_of(block, is_view, owner, each, span) for each in cast("Sequence[Any]", made)]
-        return (
-            block.ownership.own(parts)
-            if isinstance(made, list)
-            else type(made)(*parts)
-            if is_named_tuple(type(made))
-            else tuple(parts)
-        )
+        if is_view:
+            block.ownership.share(tuple(parts))  # the list, or the tuple, holds them
+        if isinstance(made, list):
+            return block.ownership.own(parts)
+        return type(made)(*parts) if is_named_tuple(type(made)) else tuple(parts)
     if not is_expr(made):
         return made
     if is_view:

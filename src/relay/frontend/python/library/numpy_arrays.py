@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from relay.frontend.python.library.arrays.grids import extent_along
 from relay.frontend.python.library.numpy_functions import (
     METHODS,
     REDUCTIONS,
+    as_number,
     dtype_of_value,
     flat,
     floating,
@@ -123,6 +125,27 @@ def along_axis(x: Expr, indices: Expr, axis: Any = -1) -> Expr:
     return op.gather(x, axis, op.checked(indices, op.all(inside), "the index is out of range"))
 
 
+def _unravelled(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """The place along each axis of places among all elements."""
+    extents = list(map(as_number, shape))
+    inside = op.logical_and(equated("less", indices, _product(extents)), equated("greater_equal", indices, 0))
+    indices = op.checked(converted(indices, DType.INT32), op.all(inside), "the index is out of range")
+    found: list[Any] = []
+    for extent in reversed(extents):
+        found.insert(0, combined("floor_mod", indices, extent))
+        indices = combined("floor_divide", indices, extent)
+    return tuple(found)
+
+
+def _product(extents: Sequence[Any]) -> Expr:
+    return reduce(lambda left, right: combined("multiply", left, right), extents, as_number(1))
+
+
+def _size(x: Expr, axis: int | None = None) -> Expr:
+    axes = range(rank_of(x)) if axis is None else (axis,)
+    return _product([as_number(extent_along(x, each)) for each in axes])
+
+
 _FUNCTIONS: Mapping[str, Function] = {
     "arctan2": _of_floats(elements.angle), "hypot": _of_floats(elements.hypotenuse),
     "log1p": _of_floats(elements.log1p), "expm1": _of_floats(elements.expm1),
@@ -140,7 +163,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "atleast_2d": _two_axes, "atleast_1d": lambda x: op.reshape(x, (1,)) if rank_of(x) == 0 else x,
     "rot90": _turned, "digitize": _digits,
     "extract": lambda condition, x: op.take(flat(x), op.squeeze(op.argwhere(flat(truth_of(condition))), 1), axis=0),
-    "take_along_axis": along_axis,
+    "take_along_axis": along_axis, "unravel_index": _unravelled, "size": _size,
     "heaviside": lambda x, y: op.where(equated("equal", x, 0), converted(y, dtype_of_value(floating(x))),
                                        converted(equated("greater", x, 0), dtype_of_value(floating(x)))),
 }  # fmt: skip

@@ -183,11 +183,11 @@ def computed_shape(shape: Any) -> Any:
     """A shape, as a tensor where the program computes a part of it."""
     extents: tuple[Any, ...] = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if any(map(is_expr, extents)):
-        return op.stack([_as_number(each) for each in extents], 0)
+        return op.stack([as_number(each) for each in extents], 0)
     return extents
 
 
-def _as_number(extent: Any) -> Expr:
+def as_number(extent: Any) -> Expr:
     """An extent, which may stand there by its name, as a number of the program."""
     if is_expr(extent) or isinstance(extent, int):
         return converted(extent, DType.INT32)

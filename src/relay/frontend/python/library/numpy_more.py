@@ -33,7 +33,7 @@ from relay.ir.types import ANY
 Function = Callable[..., Any]
 
 
-def _sort(x: Expr, axis: Any = -1) -> Expr:
+def _sort(x: Expr, axis: Any = -1, *, kind: Any = None, stable: Any = None) -> Expr:  # noqa: ARG001
     return op.sort(flat(x) if axis is None else x, -1 if axis is None else axis)
 
 

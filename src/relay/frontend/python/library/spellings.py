@@ -59,6 +59,14 @@ TORCH: Mapping[str, str] = {
 }  # fmt: skip
 """The functions of NumPy that functions of torch are."""
 
+NO_METHODS: frozenset[str] = frozenset({
+    "arange", "as_tensor", "cat", "column_stack", "concat", "concatenate", "conv1d", "conv2d", "cosine_similarity",
+    "dstack", "einsum", "empty_like", "eye", "from_numpy", "full", "full_like", "hstack", "isin", "linalg.norm",
+    "linspace", "meshgrid", "ones_like", "searchsorted", "selu", "stack", "std_mean", "tensor", "tensordot",
+    "trapezoid", "var_mean", "vstack", "zeros_like",
+})  # fmt: skip
+"""Functions of torch that its tensors do not have as methods."""
+
 SIZES: Mapping[str, str] = {"zeros": "zeros", "ones": "ones", "empty": "empty"}
 """Functions of torch that take the extents of what they make one by one."""
 
@@ -150,7 +158,7 @@ def has_method(name: str) -> bool:
 
 def method_names() -> set[str]:
     """The methods that arrays have."""
-    return {*MORE_METHODS, *METHODS_OF_TORCH, *LAYERS["torch"], *TORCH, "dot", "tolist"}
+    return {*MORE_METHODS, *METHODS_OF_TORCH, *LAYERS["torch"], *TORCH, "dot", "tolist"} - NO_METHODS
 
 
 _TORCH_WORDS = frozenset({"dim", "dims", "keepdim", "unbiased", "correction", "descending", "dim0", "start_dim"})
@@ -159,6 +167,8 @@ _OTHERWISE = ("nonzero", "repeat", "std", "transpose", "var")
 
 
 def _method_of_torch(name: str) -> Function | None:
+    if name in NO_METHODS:
+        return None
     return METHODS_OF_TORCH.get(name) or LAYERS["torch"].get(name) or (
         numpy_function(TORCH[name]) if name in TORCH else None
     )  # fmt: skip

@@ -29,6 +29,8 @@ _REMEDIES: Mapping[str, str] = {
     "numpy.apply_along_axis": "write a list: np.array([f(row) for row in x])",
     "numpy.delete": "concatenate what stays: np.concatenate([x[:i], x[i + 1:]])",
     "numpy.insert": "concatenate the parts: np.concatenate([x[:i], [value], x[i:]])",
+    "numpy.fromiter": "write np.array([f(each) for each in xs])",
+    "numpy.block": "write np.concatenate of np.concatenate",
     "numpy.ix_": "write x[rows[:, None], columns]",
     "numpy.linalg.inv": "solve the equations outside of the program, or by loops",
     "numpy.linalg.solve": "solve the equations outside of the program, or by loops over rows (Gauss)",

@@ -343,7 +343,7 @@ METHODS_OF_TORCH: Mapping[str, Function] = {
     "half": _cast("float16"), "int": _cast("int32"), "long": _cast("int64"), "short": _cast("int16"),
     "bool": _cast("bool"), "view_as": lambda x, y: op.reshape_like(x, y),
     "expand_as": lambda x, y: op.broadcast_to_like(x, y), "type_as": lambda x, y: converted(x, dtype_of_value(y)),
-    "transpose": METHODS["swapaxes"],
+    "transpose": METHODS["swapaxes"], "where": lambda x, condition, y: NUMPY[np.where](condition, x, y),
 }  # fmt: skip
 """What tensors of torch have as methods."""
 
