@@ -16,7 +16,7 @@ from .programs import language, lists, networks, numerics, trees
 from .running import as_python, kind
 
 REFUSED = {
-    "chooses_a_string", "factorial_of_a_computed_number", "functions_of_matrices", "k_means",
+    "chooses_a_string", "factorial_of_a_computed_number", "k_means",
     "rare_functions_of_numpy",
 }  # fmt: skip
 NATIVE = {"rose_facts", "tree_sort", "beam_search", "two_bodies", "state_out", "closures_see_the_last_value"}

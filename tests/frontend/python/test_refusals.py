@@ -182,7 +182,7 @@ def calls_a_method(x: Vector):
 
 
 def argument_of_numpy(x: Vector):
-    return np.sum(x, dtype="int32")
+    return np.sum(x, where=x > 0)
 
 
 def loop_that_may_not_run(n: int):

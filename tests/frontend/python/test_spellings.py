@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +16,12 @@ from torch.nn import functional as F  # noqa: N812 - as users call it
 
 import relay
 from relay.base.diagnostics import RelayError
-from relay.frontend.python.library.spellings import DIFFERENT, LAYERS, TORCH, numpy_function
+from relay.frontend.python.library.numpy_arrays import MORE_METHODS
+from relay.frontend.python.library.other_libraries.layers import LAYERS
+from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH
+from relay.frontend.python.library.spellings import DIFFERENT, TORCH, method_names, numpy_function
+
+from .running import flat
 
 Matrix = relay.Tensor[(2, 3)]
 X = np.array([[1.0, 2.5, -3.5], [0.5, -5.0, 6.0]], np.float32)
@@ -149,29 +157,51 @@ def test_a_function_of_two_tensors_is_torch_s(name: str):
     np.testing.assert_allclose(relay.function(program)(x, y), np.asarray(expected), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("library", "name"), [(of, name) for of in LAYERS for name in LAYERS[of] if name != "linear"])
+def _takes_one(layer: Callable[..., Any]) -> bool:
+    """Whether a layer takes one tensor of floats."""
+    if "num_classes" in inspect.signature(layer).parameters:
+        return False
+    parameters = inspect.signature(layer).parameters.values()
+    return sum(each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters) == 1
+
+
+LAYERS_OF_ONE = [(of, name) for of in LAYERS for name in LAYERS[of] if _takes_one(LAYERS[of][name])]
+BY_TORCH = {
+    "gelu": functools.partial(F.gelu, approximate="tanh"), "swish": F.silu, "soft_sign": F.softsign,
+    "log_sigmoid": F.logsigmoid, "softmax": functools.partial(F.softmax, dim=-1),
+    "log_softmax": functools.partial(F.log_softmax, dim=-1),
+    "logsumexp": functools.partial(torch.logsumexp, dim=(0, 1)),
+}  # fmt: skip
+"""Functions of `jax.nn`, where torch calls them otherwise."""
+
+
+@pytest.mark.parametrize(("library", "name"), LAYERS_OF_ONE)
 def test_layers(library: str, name: str):
-    function = jnp.of(name) if library == "jax.nn" else getattr({"torch": torch}.get(library, F), name)
     if library == "jax.nn":
+        function, exact = jnp.of(name), BY_TORCH.get(name) or getattr(F, name)
         function.__module__ = "jax._src.nn.functions"  # as those of jax.nn say that they are of
+    else:
+        function = exact = getattr({"torch": torch}.get(library, F), name.replace("log_sigmoid", "logsigmoid"))
+    x = np.concatenate([X, X[:, :1]], axis=1)
+    if name == "dropout":
 
-        def program(x: Matrix):
-            return function(x)
-    elif name.endswith("softmax"):
+        def program(x: relay.Tensor[(2, 4)]):
+            return function(x, training=False)
 
-        def program(x: Matrix):
+        exact = functools.partial(exact, training=False)
+    elif name.endswith("softmax") and library != "jax.nn":
+
+        def program(x: relay.Tensor[(2, 4)]):
             return function(x, dim=0)
+
+        exact = functools.partial(exact, dim=0)
     else:
 
-        def program(x: Matrix):
+        def program(x: relay.Tensor[(2, 4)]):
             return function(x)
 
-    x = torch.from_numpy(X)
-    exact = getattr(torch if hasattr(torch, name) else F, name)
-    if (library, name) == ("jax.nn", "gelu"):
-        exact = functools.partial(F.gelu, approximate="tanh")
-    wanted = exact(x, dim=0 if library != "jax.nn" else -1) if name.endswith("softmax") else exact(x)
-    np.testing.assert_allclose(relay.function(program)(X), wanted.numpy(), rtol=1e-5, atol=1e-6)
+    wanted = exact(torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(relay.function(program)(x), wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_a_linear_layer():
@@ -194,6 +224,226 @@ def test_methods_of_tensors():
         np.testing.assert_allclose(found, exact.numpy(), rtol=1e-5, atol=1e-6)
 
 
+Batch, Open, Places = relay.Tensor[("b", "t", 8)], relay.Tensor[("n", "m")], relay.Tensor[(3,), "int64"]
+Images = relay.Tensor[("b", 3, 8, 8)]
+Cube, Six, Three = relay.Tensor[(2, 3, 4)], relay.Tensor[("n", 6)], relay.Tensor[(3,), "int32"]
+Random = np.random.default_rng(1)
+
+
+def random(*shape: int) -> Any:
+    return Random.standard_normal(shape).astype(np.float32)
+
+
+def means_torch(definition: Callable[..., Any], *arguments: Any) -> None:
+    """A program gives what torch gives, in the same order and shapes."""
+    found = flat(relay.function(definition)(*arguments))
+    wanted = flat(definition(*(torch.from_numpy(each.copy()) for each in arguments)))
+    assert len(found) == len(wanted)
+    for each, exact in zip(found, wanted, strict=True):
+        assert np.shape(each) == np.shape(exact)
+        np.testing.assert_allclose(each, exact, rtol=1e-4, atol=1e-5)
+
+
+def test_tensors_that_are_made():
+    def known(x: Matrix):
+        sizes = (
+            torch.zeros(2, 3),
+            torch.ones(3),
+            torch.zeros((2, 3)),
+            torch.full((2, 3), 0.5),
+            torch.zeros(x.size(0), 3),
+        )
+        typed = torch.zeros(3, dtype=torch.int32), torch.ones_like(x, dtype=torch.int32), torch.tensor([[1, 2], [3, 4]])
+        return *sizes, *typed, torch.arange(0, 4, 2), torch.eye(3), torch.tensor(2.0) * x, torch.linspace(0, 1, 5)
+
+    def by_extents(x: Open):
+        n, d = x.shape
+        return torch.zeros(n, d) + x, torch.ones(d), torch.full((n,), 2.0), torch.arange(n), torch.eye(n)
+
+    means_torch(known, X)
+    means_torch(by_extents, X)
+
+
+def test_values_and_places():
+    def extremes(x: Open):
+        values, places = torch.max(x, dim=1)
+        found = x.max(dim=0).values, torch.min(x, 1).indices, x.min(dim=1, keepdim=True).values
+        return values, places, *found, torch.max(x), torch.max(x, 2 * x), x.max(1)[0]
+
+    def ordered(x: relay.Tensor[(6,)]):
+        values, places = torch.sort(x, descending=True)
+        first = torch.topk(x, 2), torch.topk(x, 3, largest=False), x.sort()
+        return values, places, *first, torch.argsort(x, descending=True), torch.median(x)
+
+    def middle(x: Open):
+        return torch.median(x, dim=1), x.median(dim=0, keepdim=True).indices, x.topk(2, dim=1).values
+
+    means_torch(extremes, random(3, 4))
+    means_torch(ordered, random(6))
+    means_torch(middle, random(5, 4))
+
+
+def test_spreads_divide_by_one_less():
+    def spreads(x: Open):
+        of_all = torch.std(x), x.var(), torch.std(x, False), torch.std_mean(x)
+        return *of_all, torch.var(x, dim=0), x.std(dim=1, keepdim=True), torch.var(x, dim=1, correction=0)
+
+    def by_the_names_of_arguments(x: Open):
+        return x.std(dim=1), x.var(dim=0, unbiased=False)
+
+    means_torch(spreads, random(3, 4))
+    means_torch(by_the_names_of_arguments, random(3, 4))
+
+
+def test_reductions():
+    def reduced(x: Open):
+        kept = (
+            x.sum(dim=1, keepdim=True),
+            x.sum(-1, True),
+            torch.sum(x, 1, True),
+            torch.mean(x, dim=(0, 1), keepdim=True),
+        )
+        norms = x.norm(), torch.norm(x, dim=1), x.norm(p=1, dim=0), torch.linalg.norm(x, dim=1)
+        return *kept, *norms, x.mean((0, 1)), (x > 0).any(dim=1), x.cumsum(dim=1), torch.logsumexp(x, dim=1)
+
+    means_torch(reduced, random(3, 4))
+
+
+def test_shapes():
+    def of_known(x: Cube):
+        views = x.view(2, 12), x.view(x.size(0), -1), x.permute(2, 0, 1), x.transpose(1, 2), x.flatten(1), x.mT
+        typed = x.float(), x.long(), x.to(torch.int32), x.double(), x.bool(), x.type_as(x)
+        repeated = x[0].repeat(2, 1), x.repeat_interleave(2, dim=0), x.expand(2, 3, 4), x[:, :1].expand(-1, 3, -1)
+        return *views, *typed, *repeated, x.size(), x.numel(), x.dim(), x.squeeze(0), x[0].t(), torch.flatten(x, 0, 1)
+
+    def of_open(x: Batch):
+        b, t, d = x.size()
+        return x.view(b, t * d), x.view(b, t, 2, d // 2).transpose(1, 2), x.flatten(0, 1), x.reshape(-1, d), x.numel()
+
+    means_torch(of_known, random(2, 3, 4))
+    means_torch(of_open, random(2, 3, 8))
+
+
+def test_parts():
+    def of_known(x: relay.Tensor[(4, 6)]):
+        return x.chunk(2, dim=1), torch.split(x, 4, dim=1), x.split([1, 5], dim=1), x.unbind(0), x.narrow(1, 1, 2)
+
+    def of_open(x: Six):
+        i, f, g = x.chunk(3, 1)
+        return torch.sigmoid(i) * f, g, x.split([1, 5], dim=1)
+
+    means_torch(of_known, random(4, 6))
+    means_torch(of_open, random(4, 6))
+
+
+def test_places():
+    def picked(x: Open, i: Places):
+        gathered = x.gather(1, i.unsqueeze(1)), torch.gather(x, 1, i[:, None]).squeeze(1), torch.index_select(x, 1, i)
+        masked = x.masked_fill(x > 0, -1.0), torch.masked_select(x, x > 0), torch.nonzero(x > 0)
+        return *gathered, *masked, x[torch.arange(3), i], F.one_hot(i, 4), F.embedding(i, x.t())
+
+    means_torch(picked, random(3, 4), np.array([1, 0, 3]))
+
+
+def test_a_place_outside_ends_the_run():
+    @relay.function
+    def picked(x: Open, i: Places):
+        return x.gather(1, i.unsqueeze(1))
+
+    with pytest.raises(RelayError, match="the index is out of range"):
+        picked(random(3, 4), np.array([1, 0, 4]))
+
+
+def test_arithmetic():
+    def computed(x: Open, y: Open):
+        divided = (
+            torch.div(x, y, rounding_mode="floor"),
+            torch.div(x, y, rounding_mode="trunc"),
+            torch.add(x, y, alpha=2),
+        )
+        clamped = x.clamp(min=0), torch.clamp(x, max=0.5), torch.clamp(x, 0, 1), torch.lerp(x, y, 0.5)
+        return *divided, *clamped, x.pow(2), torch.where(x > 0, 1.0, y), torch.cosine_similarity(x, y, dim=1)
+
+    means_torch(computed, random(3, 4), random(3, 4))
+
+
+def test_methods_are_called_on_what_they_choose_from():
+    def chosen(x: Open):
+        return x.where(x > 0, torch.zeros_like(x)), x.matmul(x.t()), x.diff(dim=1), x.tile((1, 2)), x.quantile(0.5)
+
+    means_torch(chosen, random(3, 4))
+
+
+def test_methods_of_numbers():
+    def numbers(x: Open):
+        return x.mean().exp(), x.sum().exp().clamp(max=5.0), torch.sqrt(x.var()), torch.tensor(3.0).sqrt() * x.sum()
+
+    means_torch(numbers, random(3, 4))
+
+
+def test_norms():
+    def norms(x: Matrix, w: relay.Tensor[(3,)], b: relay.Tensor[(3,)]):
+        plain = F.layer_norm(x, (3,)), F.layer_norm(x, x.shape[-1:], w, b), F.normalize(x, dim=1)
+        return *plain, F.layer_norm(x, (x.size(-1),), weight=w, bias=b, eps=1e-6), F.leaky_relu(x, 0.2)
+
+    means_torch(norms, X, random(3), random(3))
+
+
+def test_losses():
+    def of_classes(x: relay.Tensor[(3, 4)], y: Places):
+        scores = F.cross_entropy(x, y), F.cross_entropy(x, y, reduction="sum"), F.cross_entropy(x, y, reduction="none")
+        return *scores, F.nll_loss(F.log_softmax(x, dim=1), y), F.cross_entropy(x, F.softmax(x, dim=1))
+
+    def of_numbers(x: Open, y: Open):
+        shares = F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y)), F.mse_loss(x, y), F.smooth_l1_loss(x, y)
+        apart = F.kl_div(F.log_softmax(x, dim=1), F.softmax(y, dim=1), reduction="sum"), F.l1_loss(x, y)
+        return *shares, *apart, F.binary_cross_entropy_with_logits(x, torch.sigmoid(y))
+
+    means_torch(of_classes, random(3, 4), np.array([1, 0, 3]))
+    means_torch(of_numbers, random(3, 4), random(3, 4))
+
+
+def test_images():
+    def network(x: Images, w: relay.Tensor[(4, 3, 3, 3)], b: relay.Tensor[(4,)]):
+        y = F.max_pool2d(F.relu(F.conv2d(x, w, b, padding=1)), 2)
+        means = F.avg_pool2d(y, 3, stride=1, padding=1), F.adaptive_avg_pool2d(y, 1).flatten(1), y.mean(dim=(2, 3))
+        normal = F.batch_norm(x, b[:3], b[1:].abs(), b[:3], b[1:])
+        return torch.flatten(y, 1), *means, F.conv2d(x, w, stride=2), F.pad(x, (1, 2, 0, 3)), normal
+
+    def signal(x: relay.Tensor[(2, 3, 8)], w: relay.Tensor[(4, 3, 3)], b: relay.Tensor[(4,)]):
+        return F.conv1d(x, w, b), F.conv1d(x, w, padding=1), F.conv1d(x, w, stride=2, dilation=2)
+
+    means_torch(network, random(2, 3, 8, 8), random(4, 3, 3, 3), random(4))
+    means_torch(signal, random(2, 3, 8), random(4, 3, 3), random(4))
+
+
+def test_attention_of_several_heads():
+    def attention(x: Batch, w: relay.Tensor[(8, 24)]):
+        b, t, c = x.size()
+        q, k, v = (x @ w).split(8, dim=2)
+        q, k, v = (each.view(b, t, 2, 4).transpose(1, 2) for each in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))
+        scores = scores.masked_fill(torch.tril(torch.ones(t, t)) == 0, float("-inf"))
+        return (F.softmax(scores, dim=-1) @ v).transpose(1, 2).contiguous().view(b, t, c)
+
+    means_torch(attention, random(2, 5, 8), random(8, 24))
+
+
+def test_parts_of_arrays_of_jax():
+    @relay.function
+    def changed(x: relay.Tensor[(5,)], i: Three):
+        kept = x.at[0].set(1.0), x.at[1:3].set(0.0), x.at[i].set(7.0), x.at[-1].add(2.0), x.at[i].get()
+        return *kept, x.at[i].add(1.0), x.at[i].max(0.5), x.at[i].multiply(2.0), x.at[x > 0].set(0.0), x
+
+    x, i = np.array([-1, 2, 3, -4, 5], np.float32), np.array([0, 2, 0], np.int32)
+    wanted = [
+        [1, 2, 3, -4, 5], [-1, 0, 0, -4, 5], [7, 2, 7, -4, 5], [-1, 2, 3, -4, 7], [-1, 3, -1],
+        [1, 2, 4, -4, 5], [0.5, 2, 3, -4, 5], [-4, 2, 6, -4, 5], [-1, 0, 0, -4, 0], [-1, 2, 3, -4, 5],
+    ]  # fmt: skip
+    for found, exact in zip(changed(x, i), wanted, strict=True):
+        np.testing.assert_array_equal(found, exact)
+
+
 def test_a_softmax_of_torch_says_its_axis():
     def program(x: Matrix):
         return F.softmax(x)
@@ -204,7 +454,9 @@ def test_a_softmax_of_torch_says_its_axis():
 
 def test_every_entry_is_a_function_of_both():
     assert [name for name in TORCH.values() if numpy_function(name) is None] == []
-    assert [name for name in TORCH if not callable(getattr(torch, name, None))] == []
+    assert [name for name in TORCH if not callable(operator.attrgetter(name)(torch))] == []
+    assert [name for name in FUNCTIONS_OF_TORCH if not hasattr(torch, name) and not hasattr(torch.Tensor, name)] == []
+    assert [name for name in method_names() - MORE_METHODS.keys() if not hasattr(torch.Tensor, name)] == []
     assert not {name for library, name in DIFFERENT if library == "torch"} & TORCH.keys()
 
 
@@ -226,11 +478,8 @@ def refused(definition: Callable[..., object]) -> tuple[str, str]:
 
 
 def test_what_means_something_else_is_refused_by_name():
-    def largest(x: Matrix):
-        return torch.max(x, dim=1)
-
-    def spread(x: Matrix):
-        return torch.std(x)
+    def elements(x: Matrix):
+        return torch.take(x, x)
 
     def row(x: Matrix):
         return take(x, 1, axis=0)
@@ -238,12 +487,37 @@ def test_what_means_something_else_is_refused_by_name():
     def transformed(x: Matrix):
         return fft(x)
 
+    def drawn(x: Matrix):
+        return x + torch.randn(2, 3)
+
+    def unknown(x: Matrix):
+        return torch.linalg.svd(x)
+
+    def changed(x: Matrix):
+        return x.add_(1)
+
+    def same(x: Matrix):
+        y = torch.relu(x).float().cpu()
+        y[0] = 1.0
+        z = x.float()
+        z[0] = 5.0
+        return x, y
+
+    def of_both(x: Matrix):
+        return x.std() * np.sqrt(torch.sum(x))
+
     cannot = "cannot become a Relay program"
-    assert refused(largest) == (
-        f"the call of `torch.max` {cannot}", "it gives places too: write np.max, or torch.amax",
-    )  # fmt: skip
-    assert refused(spread) == (f"the call of `torch.std` {cannot}", "it divides by n - 1: write np.std(x, ddof=1)")
+    assert refused(elements)[0] == f"the call of `torch.take` {cannot}"
     assert refused(row) == (
         f"the call of `jax.numpy.take` {cannot}", "what lies outside is NaN there: write x[i], or np.take",
     )  # fmt: skip
-    assert refused(transformed)[0] == f"the call of `fft2` {cannot}"
+    assert refused(transformed)[0] == f"the call of `jnp.fft2` {cannot}"
+    assert refused(drawn)[1] == "make random numbers outside of the program, and give it them"
+    assert "docs/python_front_end.md" in refused(unknown)[1]
+    assert refused(of_both) == (
+        f"`.std` in a function that names NumPy and torch {cannot}", "say whose: np.std(x), or torch.std(x)",
+    )  # fmt: skip
+    assert "something else may hold too" in refused(same)[0]
+    with pytest.raises(RelayError, match="has no `add_`") as caught:
+        _ = relay.function(changed).module
+    assert caught.value.remedy == "write x = x.add(...), which makes a new value"

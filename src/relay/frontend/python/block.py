@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 from relay.arith.expr import Symbol
@@ -20,7 +21,10 @@ from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.facts.ownership import Held, Ownership
 from relay.frontend.python.facts.ranges import Range, range_of
 from relay.frontend.python.session import Session
-from relay.frontend.python.syntax.source import PythonSource
+from relay.frontend.python.syntax.deletions import without_deletions
+from relay.frontend.python.syntax.nonlocals import with_states_passed
+from relay.frontend.python.syntax.source import PythonSource, read_source
+from relay.frontend.python.syntax.subset import check_subset
 from relay.frontend.python.tuples import form_in
 from relay.ir.expr import Constant, Expr, ExprBase, Let, TupleGetItem, Var
 from relay.ir.types import Type
@@ -169,3 +173,30 @@ class Exits:
     give: Callable[[Block, Any, Span], Expr] = _not_reached
     leave: End = _not_reached
     again: End = _not_reached
+
+
+def begin(
+    session: Session, forms: Forms, function: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Definition, ast.FunctionDef]:
+    """A definition that is about to be read. Raises `RelayError` (rule `python-subset`) for what is outside."""
+    source = read_source(function)
+    assert isinstance(source.tree, ast.FunctionDef)
+    tree = with_states_passed(without_deletions(source.tree))
+    check_subset(source, tree.body)
+    return Definition(replace(source, tree=tree), finder(function, around), session, forms), tree
+
+
+def finder(function: Callable[..., Any], around: Mapping[str, Any]) -> Callable[[str], Any]:
+    """What names outside a function are worth: those of the functions around it, then those of its file."""
+    code = function.__code__
+    cells: Mapping[str, Any] = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+
+    def find(name: str) -> Any:
+        if name in cells:
+            try:
+                return cells[name].cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        return around[name] if name in around else function.__globals__[name]
+
+    return find

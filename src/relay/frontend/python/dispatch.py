@@ -10,7 +10,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, Exits, is_expr
-from relay.frontend.python.library.unpacking import display, spread
+from relay.frontend.python.library.lists.unpacking import display, spread
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, is_list, known_now
 from relay.ir.expr import Call, Constructor, Expr, Function, Var, const

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from relay.arith.expr import Symbol
+from relay.frontend.python.block import finder
 from relay.frontend.python.callables import PythonFunction
-from relay.frontend.python.functions.definitions import finder
 from relay.frontend.python.notation import Notation
 from relay.frontend.python.syntax.source import Definition, definition_of
 

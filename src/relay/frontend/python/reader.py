@@ -11,10 +11,10 @@ import numpy as np
 
 from relay.base.frozen import frozen
 from relay.frontend.python.arguments import fixed, parameters_of_source, texts_of
-from relay.frontend.python.block import Block
+from relay.frontend.python.block import Block, begin
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.forms import FORMS
-from relay.frontend.python.functions.definitions import begin, define, signature
+from relay.frontend.python.functions.definitions import define, signature
 from relay.frontend.python.functions.models import ModelPart, Parameters
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session

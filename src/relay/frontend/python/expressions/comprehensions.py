@@ -13,7 +13,7 @@ from relay.frontend.python.callables import Counted
 from relay.frontend.python.expressions.displays import put
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.facts.ranges import UNKNOWN, Range
-from relay.frontend.python.library.sequences import (
+from relay.frontend.python.library.lists.sequences import (
     count_of,
     element_of,
     flattened,

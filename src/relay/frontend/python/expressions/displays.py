@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block
-from relay.frontend.python.library.unpacking import display, spread
+from relay.frontend.python.library.lists.unpacking import display, spread
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import holds_expr, known_now
 

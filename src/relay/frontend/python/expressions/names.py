@@ -7,19 +7,24 @@ import builtins
 import operator
 from typing import Any
 
+import numpy as np
+
 from relay.base.diagnostics import RelayError
+from relay.base.names.near_names import near_names
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Method
 from relay.frontend.python.facts.ownership import changes_in_place
-from relay.frontend.python.functions.methods import member
-from relay.frontend.python.library.indexing import extent_of, index_list, index_tensor, size_of
-from relay.frontend.python.library.numpy_arrays import MORE_METHODS
+from relay.frontend.python.library.indexing import index_list, index_tensor, size_of, sizes
+from relay.frontend.python.library.list_arrays import index_of_arrays
+from relay.frontend.python.library.lists.sequences import sliced
 from relay.frontend.python.library.numpy_functions import METHODS
-from relay.frontend.python.library.sequences import sliced
-from relay.frontend.python.library.spellings import method_of_torch
+from relay.frontend.python.library.other_libraries.updates import Part
+from relay.frontend.python.library.other_libraries.updates import method as method_of_part
+from relay.frontend.python.library.spellings import has_method, method_names
 from relay.frontend.python.places.targets import assign
-from relay.frontend.python.records import field_of, record_of
+from relay.frontend.python.records.fields import field_of, record_of
+from relay.frontend.python.records.methods import member
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, is_number, items, known_now
 from relay.ir.expr import RefRead, TupleGetItem
@@ -49,6 +54,10 @@ def _outside(block: Block, node: ast.Name) -> Any:
 
 def attribute(block: Block, node: ast.Attribute) -> Any:
     owner, span = dispatch.operand(block, node.value), block.span(node)
+    if isinstance(owner, Part):
+        return method_of_part(block, owner, node.attr, span)
+    if isinstance(owner, np.ndarray) and not hasattr(owner, node.attr) and has_method(node.attr):
+        owner = as_expr(block, owner, span)
     if not is_expr(owner):
         found = member(block, owner, node.attr, span)
         if found is not None:
@@ -60,7 +69,7 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
         case RefType(), "value":
             return RefRead(owner, span=span)
         case TensorType(), "shape":
-            return tuple(extent_of(block, owner, extent, axis) for axis, extent in enumerate(type_.shape))
+            return sizes(block, span, owner)
         case TensorType(), "ndim":
             return len(type_.shape)
         case TensorType(), "size":
@@ -69,17 +78,31 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
             return type_.dtype.numpy
         case TensorType(), "T":
             return block.ownership.view(owner, block.bind("turned", METHODS["transpose"](owner), span))
+        case TensorType(), "mT":
+            return block.ownership.view(owner, block.bind("turned", METHODS["swapaxes"](owner, -1, -2), span))
+        case TensorType(), "at":
+            return Part(owner)
         case _ if record_of(block, type_) is not None:
             return field_of(block, owner, node.attr, span)
-        case _ if node.attr in MORE_METHODS or node.attr in ("dot", "tolist") or is_list(type_):
-            return Method(owner, node.attr)
-        case TensorType(), _ if method_of_torch(node.attr) is not None:
+        case _ if node.attr in ("dot", "tolist") or has_method(node.attr) or is_list(type_):
             return Method(owner, node.attr)
         case _:
             raise RelayError(
                 rule="unknown-attribute", message=f"a value of type {type_} has no `{node.attr}`", span=span,
-                remedy="call an operator of relay on it; take data apart with `match`",
+                remedy=_similar(node) if isinstance(type_, TensorType) else _APART,
             )  # fmt: skip
+
+
+_APART = "call an operator of relay on it; take data apart with `match`"
+
+
+def _similar(node: ast.Attribute) -> str:
+    """What arrays have instead of an attribute that they do not have."""
+    name = node.attr
+    if name.endswith("_") and has_method(name[:-1]):
+        changed = ast.unparse(node.value)
+        return f"write {changed} = {changed}.{name[:-1]}(...), which makes a new value"
+    return near_names(name, method_names()) or _APART
 
 
 def named(block: Block, node: ast.NamedExpr) -> Any:
@@ -93,6 +116,8 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
     """`owner[index]` of a tensor, a list or a tuple. Raises `RelayError` (rule `bad-index`)."""
     owner, index, span = dispatch.operand(block, node.value), dispatch.index(block, node.slice), block.span(node)
     view = block.ownership.view
+    if isinstance(owner, Part):
+        return owner.at(index)
     if not is_expr(owner):
         if not holds_expr((index,)):
             part = known_now(span, operator.getitem, owner, index)
@@ -105,6 +130,7 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
         owner = as_expr(block, owner, span)
     type_ = block.type_of(owner)
     if isinstance(type_, TensorType):
+        index = index_of_arrays(block, index, span)
         part = block.bind("part", index_tensor(block, owner, type_, index, span), span)
         return view(owner, part) if getattr(block.type_of(part), "shape", ()) else part
     if is_list(type_) and isinstance(index, slice):

@@ -10,13 +10,14 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Counted
-from relay.frontend.python.facts.meeting import alike
-from relay.frontend.python.functions.methods import operated
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.indexing import joined
-from relay.frontend.python.library.searching import contains
-from relay.frontend.python.library.sequences import repeated
+from relay.frontend.python.library.list_arrays import array_beside
+from relay.frontend.python.library.lists.searching import contains
+from relay.frontend.python.library.lists.sequences import repeated
+from relay.frontend.python.library.meeting import alike
+from relay.frontend.python.records.methods import operated
 from relay.frontend.python.syntax.assigned import named_in
 from relay.frontend.python.values import (
     STATIC,
@@ -57,6 +58,7 @@ def combined(block: Block, op: ast.operator, left: Any, right: Any, span: Span) 
             return known_now(span, STATIC[type(op)], left, right)
         if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
             return {**left, **right}
+    left, right = array_beside(block, left, right, span), array_beside(block, right, left, span)
     types = [block.type_of(each) if is_expr(each) else None for each in (left, right)]
     of_lists = [
         isinstance(e, list) or (t is not None and is_list(t)) for e, t in zip((left, right), types, strict=True)
@@ -202,6 +204,7 @@ def comparison(block: Block, op: ast.cmpop, left: Any, right: Any, span: Span) -
     if isinstance(op, ast.In | ast.NotIn) and (is_expr(left) or holds_expr((right,)) or isinstance(right, Counted)):
         found = contains(block, right, left, span)
         return found if isinstance(op, ast.In) else logical_not(found) if is_expr(found) else not found
+    left, right = array_beside(block, left, right, span), array_beside(block, right, left, span)
     return block.ownership.own(compared(block, op, left, right, span))
 
 

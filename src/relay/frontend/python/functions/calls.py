@@ -10,32 +10,36 @@ from typing import Any, cast
 
 import numpy as np
 
+from relay import op
 from relay.base.arguments import described
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.callables import Counted, Method, Together, ref
+from relay.frontend.python.callables import Counted, Method, Template, Together, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.expressions.operators import combined
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.functions import transformed
-from relay.frontend.python.functions.methods import constructed
-from relay.frontend.python.library.arithmetic import as_operand
+from relay.frontend.python.library.applied import applied
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
-from relay.frontend.python.library.indexing import known_extents
+from relay.frontend.python.library.indexing import sizes
 from relay.frontend.python.library.list_arrays import to_list
+from relay.frontend.python.library.lists.searching import LIST_METHODS
+from relay.frontend.python.library.lists.unpacking import spread
 from relay.frontend.python.library.math_functions import MATH
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
-from relay.frontend.python.library.numpy_functions import NUMPY, PLACE_OF_SHAPE, VIEWS
+from relay.frontend.python.library.numpy_functions import NUMPY, SCALARS, VIEWS, rank_of
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
-from relay.frontend.python.library.searching import LIST_METHODS
-from relay.frontend.python.library.spellings import MODULES, as_numpy, in_words_of_numpy, method_of_torch
-from relay.frontend.python.library.unpacking import spread
+from relay.frontend.python.library.other_libraries.remedies import instead, is_random, spoken
+from relay.frontend.python.library.other_libraries.torch_functions import VIEWS_OF_TORCH
+from relay.frontend.python.library.spellings import MODULES, OWN, as_numpy, in_words_of_numpy, method_of
 from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
-from relay.frontend.python.records import replaced
+from relay.frontend.python.places.targets import is_tensor
+from relay.frontend.python.records.fields import replaced
+from relay.frontend.python.records.methods import constructed
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import field_values, is_named_tuple
 from relay.frontend.python.values import KNOWN, STATIC, as_expr, holds_expr, is_list, known_now
@@ -48,7 +52,7 @@ from relay.ops.transformations import meant_by
 def called(block: Block, node: ast.Call) -> Any:
     if changes(block, node):
         return change(block, node)
-    callee, span = dispatch.expr(block, node.func), block.span(node)
+    callee, span = _callee(block, node.func), block.span(node)
     value = dispatch.read if _only_reads(callee) else dispatch.expr
     positional = spread(block, node.args, value)
     named: dict[str, Any] = {}
@@ -61,6 +65,15 @@ def called(block: Block, node: ast.Call) -> Any:
             raise RelayError(rule="arity", message=f"the argument `{min(twice)}` is given twice", span=span)
         named |= given
     return dispatch.call(block, callee, Arguments(positional, named, span))
+
+
+def _callee(block: Block, node: ast.expr) -> Any:
+    """What is called; `x.size` is a number unless it is called, as in torch."""
+    if isinstance(node, ast.Attribute) and node.attr == "size":
+        owner = dispatch.operand(block, node.value)
+        if is_tensor(block, owner):
+            return Method(owner, node.attr)
+    return dispatch.expr(block, node)
 
 
 def _only_reads(callee: Any) -> bool:
@@ -95,22 +108,24 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
     type_ = block.type_of(owner)
     if callee.name in LIST_METHODS and is_list(type_):
         given = Arguments([block, span, owner, *arguments.positional], arguments.named, span)
-        return block.ownership.own(_applied(block, LIST_METHODS[callee.name], name, given))
+        return block.ownership.own(applied(block, LIST_METHODS[callee.name], name, given))
     if is_list(type_):
         raise refusal(span, f"{name} of a list here", "change a variable; a list has index, count and copy")
     if callee.name == "tolist":
-        return block.ownership.own(to_list(block, owner, span), Held.WITH_PARTS)
+        return block.ownership.own(to_list(block, owner, span), Held.WITH_PARTS)  # they are all new
     if callee.name == "dot":
-        return _applied(block, BUILTINS[np.dot], name, Arguments([block, span, owner, *arguments.positional], {}, span))
+        return applied(block, BUILTINS[np.dot], name, Arguments([block, span, owner, *arguments.positional], {}, span))
+    if callee.name == "size":
+        return applied(
+            block, sizes, name, Arguments([block, span, owner, *arguments.positional], arguments.named, span)
+        )
     if callee.name == "item" and not cast("TensorType", type_).shape:
         return owner
-    if not cast("TensorType", type_).shape:
-        raise refusal(span, f"{name} of a number", "write the operator: round(x), abs(x), float(n)")
-    given = Arguments([owner, *arguments.positional], in_words_of_numpy(arguments.named), span)
-    if callee.name not in MORE_METHODS:
-        return call_python(block, method_of_torch(callee.name), given)
-    made = _applied(block, MORE_METHODS[callee.name], name, given)
-    return _made_of(block, callee.name in VIEWS, owner, made, span)
+    given = Arguments([owner, *arguments.positional], arguments.named, span)
+    function = method_of(block, callee.name, given)
+    if function is None or function is not MORE_METHODS.get(callee.name):
+        return call_python(block, function, given if function in OWN else in_words_of_numpy(given))
+    return _made_of(block, callee.name in VIEWS, owner, applied(block, function, name, given), span)
 
 
 def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
@@ -141,7 +156,7 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
     transformation = meant_by(callee)
     if transformation is not None:
         return transformed.transform(transformation, arguments)
-    name = f"`{callee.__name__}`" if hasattr(callee, "__name__") else described(callee)
+    name = f"`{spoken(callee)}`" if hasattr(callee, "__name__") else described(callee)
     known = callee if _has_hash(callee) else None  # what has none is in no table
     if known in OF_SEQUENCES:
         return OF_SEQUENCES[known](block, callee, arguments)
@@ -155,50 +170,36 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
     of = getattr(callee, "__self__", None)
     if isinstance(of, list) and callee.__name__ in LIST_METHODS and holds_expr((of, *given)):
         call = Arguments([block, span, cast("list[Any]", of), *given], arguments.named, span)
-        return own(_applied(block, LIST_METHODS[callee.__name__], name, call))
+        return own(applied(block, LIST_METHODS[callee.__name__], name, call))
     if isinstance(of, list | dict):
         block.ownership.share_parts(of)
     if callee is dataclasses.replace or isinstance(of, tuple | dict | str):
         found = known_now(span, callee, *given, **arguments.named)  # of a value of Python, whose parts may be any
         return list(found) if isinstance(found, KNOWN) and not isinstance(found, tuple | dict | str) else found
-    if not holds_expr(arguments.values) and not any(isinstance(each, Counted | Together) for each in given):
+    is_known = not holds_expr(arguments.values) and not any(isinstance(e, Counted | Together | Template) for e in given)
+    if is_known and known not in OWN and not is_random(callee):
         return own(_computed_now(callee, arguments))
     with_block = BUILTINS.get(known) or MATH.get(known)
     if with_block is not None:
-        return own(_applied(block, with_block, name, Arguments([block, span, *given], arguments.named, span)))
+        made = applied(block, with_block, name, Arguments([block, span, *given], arguments.named, span))
+        return _made_of(block, known is np.asarray, given[0], made, span) if is_expr(made) else own(made)
     if known in OPERATORS and len(given) == 2:
         left, right = given
         return own(combined(block, OPERATORS[known], left, right, span))
     if isinstance(callee, type) and callee is dict and len(given) == 1 and isinstance(given[0], dict):
         block.ownership.share_parts(given[0])
         return own({**cast("dict[Any, Any]", given[0]), **arguments.named})
-    function = MORE_OF_NUMPY.get(known) or ARRAYS_OF_NUMPY.get(known) or NUMPY.get(known)
+    function = next((table[known] for table in TABLES if known in table), callee if known in OWN else None)
     if function is not None:
-        place = PLACE_OF_SHAPE.get(callee.__name__, len(given))
-        shape = [known_extents(block, each) for each in given[place : place + 1]]
-        arguments = Arguments([*given[:place], *shape, *given[place + 1 :]], arguments.named, span)
-        made = _applied(block, function, name, arguments)
-        return _made_of(block, callee.__name__ in VIEWS, given[0] if given else None, made, span)
+        made, owner = applied(block, function, name, arguments), given[0] if given else None
+        is_view = callee in VIEWS_OF_TORCH or made is owner if callee in OWN else callee.__name__ in VIEWS
+        return _made_of(block, is_view, owner, made, span)
     if is_builder(callee):
         return own(callee(*given, **arguments.named))
-    raise refusal(span, f"the call of {name}", _instead(callee))
+    raise refusal(span, f"the call of {name}", instead(callee))
 
 
-_OUTSIDE_OF_PROGRAMS: Mapping[str, str] = {
-    "numpy.linalg": "compute it in NumPy, outside of the program, and give it the result",
-    "numpy.fft": "compute it in NumPy, or multiply by the matrix of the transform",
-}
-
-
-def _instead(callee: Any) -> str:
-    """What to write for a call that is no part of programs."""
-    owner = getattr(callee, "__self__", None)
-    if inspect.ismethod(callee) and not isinstance(owner, type):
-        return f"put @relay.model above the class {type(owner).__name__}, or make it a @relay.function"
-    module = str(getattr(callee, "__module__", ""))
-    return _OUTSIDE_OF_PROGRAMS.get(module, "call an operator of relay, or decorate the function with @relay.function")
-
-
+TABLES: Sequence[Mapping[Any, Callable[..., Any]]] = (MORE_OF_NUMPY, ARRAYS_OF_NUMPY, NUMPY, SCALARS)
 OPERATORS: Mapping[Any, ast.operator] = {
     STATIC[kind]: kind()
     for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr, ast.BitXor)
@@ -210,35 +211,21 @@ def _has_hash(value: object) -> bool:
     return isinstance(value, Hashable)
 
 
-def _applied(block: Block, function: Callable[..., Any], name: str, arguments: Arguments) -> Any:
-    """An operator's function on arguments whose types are known. Raises `RelayError` (rule `python-subset`) for
-    arguments that it does not have."""
-    span = arguments.span
-    try:
-        inspect.signature(function).bind(*arguments.positional, **arguments.named)
-    except TypeError as error:
-        raise RelayError(
-            rule="python-subset", message=f"{name} cannot be called so in a program", span=span, found=str(error),
-            remedy="leave that argument out, and write what it does with other operators",
-        ) from error  # fmt: skip
-    named = {key: _typed(block, each, span) for key, each in arguments.named.items()}
-    return function(*(_typed(block, each, span) for each in arguments.positional), **named)
-
-
-def _typed(block: Block, value: Any, span: Span) -> Any:
-    """An argument of an operator's function: expressions have types, and arrays are expressions."""
-    if isinstance(value, list | tuple):
-        parts = [_typed(block, each, span) for each in cast("Sequence[Any]", value)]
-        return parts if isinstance(value, list) else tuple(parts)
-    if is_expr(value):
-        block.type_of(value)
-        return value
-    return as_operand(block, value, span) if isinstance(value, np.ndarray | np.generic) else value
-
-
 def _made_of(block: Block, is_view: bool, owner: Any, made: Any, span: Span) -> Any:
-    """The result of a function on arrays: a new one, or a view of its first argument."""
-    return block.ownership.view(owner, block.bind("view", made, span)) if is_view else block.ownership.own(made)
+    """The result of a function on arrays: a new one, or a view of its first argument; or several."""
+    if isinstance(made, list | tuple):
+        parts = [_made_of(block, is_view, owner, each, span) for each in cast("Sequence[Any]", made)]
+        if is_view:
+            block.ownership.share(tuple(parts))  # the list, or the tuple, holds them
+        if isinstance(made, list):
+            return block.ownership.own(parts)
+        return type(made)(*parts) if is_named_tuple(type(made)) else tuple(parts)
+    if not is_expr(made):
+        return made
+    if is_view:
+        return block.ownership.view(owner, block.bind("view", made, span))
+    is_same = made is owner and is_tensor(block, made) and rank_of(made) > 0
+    return block.ownership.own(op.copy(made) if is_same else made)
 
 
 def _is_plain(value: Any) -> bool:

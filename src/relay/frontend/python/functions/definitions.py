@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from relay.arith.expr import free_symbols
@@ -13,29 +11,15 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments, bound, defaults_of, fixed, parameters_of_source, texts_of
-from relay.frontend.python.block import Block, Definition, Forms
+from relay.frontend.python.block import Block, Definition, Forms, begin
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
-from relay.frontend.python.syntax.deletions import without_deletions
-from relay.frontend.python.syntax.nonlocals import with_states_passed
 from relay.frontend.python.syntax.source import read_source
-from relay.frontend.python.syntax.subset import check_subset
 from relay.frontend.python.values import annotation_of, meaning
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ops.framework.build import with_known_type
-
-
-def begin(
-    session: Session, forms: Forms, function: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})
-) -> tuple[Definition, ast.FunctionDef]:
-    """A definition that is about to be read. Raises `RelayError` (rule `python-subset`) for what is outside."""
-    source = read_source(function)
-    assert isinstance(source.tree, ast.FunctionDef)
-    tree = with_states_passed(without_deletions(source.tree))
-    check_subset(source, tree.body)
-    return Definition(replace(source, tree=tree), finder(function, around), session, forms), tree
 
 
 def define(session: Session, forms: Forms, function: PythonFunction, texts: Mapping[str, str]) -> GlobalVar:
@@ -117,19 +101,3 @@ def _target(block: Block, callee: PythonFunction, texts: Mapping[str, str], span
             span=span, remedy=f"annotate it: def {callee.__name__}(...) -> ...:",
         )  # fmt: skip
     return standing
-
-
-def finder(function: Callable[..., Any], around: Mapping[str, Any]) -> Callable[[str], Any]:
-    """What names outside a function are worth: those of the functions around it, then those of its file."""
-    code = function.__code__
-    cells: Mapping[str, Any] = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-
-    def find(name: str) -> Any:
-        if name in cells:
-            try:
-                return cells[name].cell_contents
-            except ValueError:
-                raise KeyError(name) from None
-        return around[name] if name in around else function.__globals__[name]
-
-    return find

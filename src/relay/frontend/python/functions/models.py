@@ -13,9 +13,8 @@ import numpy as np
 from relay.base.dtypes import dtype_of
 from relay.base.frozen import mutable
 from relay.frontend.python.arguments import Arguments, defaults_of, parameters_of_source
-from relay.frontend.python.block import Block, Forms
+from relay.frontend.python.block import Block, Forms, begin
 from relay.frontend.python.callables import Template
-from relay.frontend.python.functions.definitions import begin
 from relay.frontend.python.functions.templates import call_template
 from relay.frontend.python.session import Session
 from relay.ir.expr import Var

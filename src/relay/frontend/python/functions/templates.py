@@ -13,7 +13,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.arguments import Arguments, bound, default_nodes, fixed, parameters_of
 from relay.frontend.python.block import Block, Exits, Unset
 from relay.frontend.python.callables import LocalFunction, Model, Template
-from relay.frontend.python.facts.meeting import Meeting
+from relay.frontend.python.library.meeting import Meeting
 from relay.frontend.python.syntax.assigned import changed_lists, leaves_early, local_names
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import annotated_type, as_expr

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from relay import nn, op
-from relay.arith.expr import IntExpr
+from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span, caller_span
@@ -25,7 +25,7 @@ from relay.frontend.python.facts.ranges import UNKNOWN, range_of_result
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, is_option, number
 from relay.ir.expr import Expr
-from relay.ir.types import TensorType
+from relay.ir.types import ANY, TensorType
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
@@ -138,13 +138,13 @@ def product(block: Block, left: Any, right: Any, span: Span) -> Expr:
         case 3, 3:
             return nn.batch_matmul(left, right, transpose_b=False)
         case first, 1 | 2 if first > 2:  # the rows of all matrices on the left are one matrix
-            rows = block.bind("rows", _merged(left, 1, span), span)
+            rows = block.bind("rows", _merged(left, 1), span)
             found = block.bind("product", product(block, rows, right, span), span)
-            return _split_again(found, _type(left).shape[:-1], len(_type(found).shape) - 1, span)
+            return _split_again(block, found, left, 1, len(_type(found).shape) - 1)
         case first, second if first == second:
-            merged = [block.bind("matrices", _merged(each, 2, span), span) for each in (left, right)]
+            merged = [block.bind("matrices", _merged(each, 2), span) for each in (left, right)]
             found = block.bind("product", product(block, merged[0], merged[1], span), span)
-            return _split_again(found, _type(left).shape[:-2], 2, span)
+            return _split_again(block, found, left, 2, 2)
         case ranks:
             raise RelayError(
                 rule="bad-product", message="`@` multiplies matrices, vectors, or batches of matrices", span=span,
@@ -160,22 +160,22 @@ def vector_product(left: Expr, right: Expr) -> Expr:
     return op.squeeze(nn.matmul(op.expand_dims(left, 0), op.expand_dims(right, 1)), (0, 1))
 
 
-def _merged(value: Expr, kept: int, span: Span) -> Expr:
+def _merged(value: Expr, kept: int) -> Expr:
     """All axes but the last `kept` as one."""
-    return op.reshape(value, _extents((-1, *_type(value).shape[-kept:]), span))
+    for _ in range(len(_type(value).shape) - kept - 1):
+        value = op.reshape(value, (-3, -2))
+    return value
 
 
-def _split_again(value: Expr, leading: Sequence[IntExpr], kept: int, span: Span) -> Expr:
-    """The first axis as the axes that it was made of."""
-    return op.reshape(value, _extents((*leading, *(_type(value).shape[-kept:] if kept else ())), span))
-
-
-def _extents(shape: Sequence[IntExpr], span: Span) -> list[int]:
-    """A shape to reshape to, in which one extent may follow from the others."""
-    found = [each if isinstance(each, int) else -1 for each in shape]
-    if found.count(-1) > 1:
-        raise refusal(span, "`@` of batches, several of whose extents are not known now", "use np.einsum, or reshape")
-    return found
+def _split_again(block: Block, value: Expr, whole: Expr, without: int, kept: int) -> Expr:
+    """The first axis as those of `whole`, but for its last ones."""
+    extents = _type(value).shape[len(_type(value).shape) - kept :]
+    shape = (*_type(whole).shape[:-without], *extents)
+    if all(each is not ANY and free_symbols(each) <= block.definition.extents for each in shape):
+        return op.reshape(value, shape, allowzero=True)
+    leading = op.strided_slice(op.shape_of(whole), begin=(0,), end=(-without,), strides=(1,))
+    behind = op.strided_slice(op.shape_of(value), begin=(1,), end=(1 + kept,), strides=(1,))
+    return op.reshape(value, op.concatenate([leading, behind], 0) if kept else leading, allowzero=True)
 
 
 # ------------------------------------------------------------------------------------------------ element types

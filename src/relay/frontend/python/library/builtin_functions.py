@@ -30,13 +30,12 @@ from relay.frontend.python.library.arithmetic import (
     kind_of,
     require,
 )
-from relay.frontend.python.library.choosing import chosen
 from relay.frontend.python.library.functional import filtered, mapped, partial, reduced
 from relay.frontend.python.library.indexing import extent_of, index_tensor
-from relay.frontend.python.library.list_arrays import array, of_lists
-from relay.frontend.python.library.numpy_functions import NUMPY, REDUCTIONS, half_to_even
-from relay.frontend.python.library.ordering import extreme, in_order
-from relay.frontend.python.library.sequences import (
+from relay.frontend.python.library.list_arrays import array, concatenate, stack, stack_columns, stack_rows
+from relay.frontend.python.library.lists.choosing import chosen
+from relay.frontend.python.library.lists.ordering import extreme, in_order
+from relay.frontend.python.library.lists.sequences import (
     count_of,
     counted,
     element_of,
@@ -45,6 +44,7 @@ from relay.frontend.python.library.sequences import (
     list_of,
     together,
 )
+from relay.frontend.python.library.numpy_functions import REDUCTIONS, half_to_even
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import holds_expr, is_list, known_now
 from relay.ir.expr import Expr
@@ -294,7 +294,6 @@ BUILTINS: Mapping[Any, Callable[..., Any]] = {
     int: _int, float: _float, bool: _bool, list: _list, tuple: _tuple, any: _quantified(False), all: _quantified(True),
     divmod: _divmod, pow: _pow, np.take: _take, np.power: _np_power,
     np.matmul: _product, np.dot: _dot, np.vdot: _inner, np.array: array, np.asarray: array,
-    np.stack: of_lists(NUMPY[np.stack]),
-    np.concatenate: of_lists(NUMPY[np.concatenate]),
+    np.stack: stack, np.concatenate: concatenate, np.vstack: stack_rows, np.hstack: stack_columns,
 }  # fmt: skip
 """Each is called with the block, the place, and the arguments."""

@@ -9,9 +9,9 @@ from typing import Any, cast
 from relay import op
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.functions.methods import operated
 from relay.frontend.python.library import arithmetic
-from relay.frontend.python.library.sequences import folded, list_of
+from relay.frontend.python.library.lists.sequences import folded, list_of
+from relay.frontend.python.records.methods import operated
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import form_of, parts_of_form
 from relay.frontend.python.values import STATIC, as_expr, holds_expr, is_list, items, known_now

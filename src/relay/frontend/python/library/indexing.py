@@ -222,6 +222,14 @@ def size_of(block: Block, data: Expr, span: Span) -> Any:
     return whole
 
 
+def sizes(block: Block, span: Span, x: Expr, dim: Any = None) -> Any:  # noqa: ARG001
+    """`x.size()` and `x.size(0)` of torch."""
+    type_ = block.type_of(x)
+    assert isinstance(type_, TensorType)
+    extents = tuple(extent_of(block, x, extent, axis) for axis, extent in enumerate(type_.shape))
+    return extents if dim is None else extents[dim]
+
+
 def extent_of(block: Block, data: Expr, extent: IntExpr, axis: int) -> Any:
     """The extent of an axis: a number, or what the program computes it by."""
     if isinstance(extent, int):

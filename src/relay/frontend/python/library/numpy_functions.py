@@ -6,7 +6,7 @@ Integers are those of the program (sums of narrow ones have 32 bits), floats are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,20 +24,21 @@ _PYTHON_NUMBERS: Mapping[Any, DType] = {float: DType.FLOAT32, int: DType.INT32, 
 
 
 def element_type(dtype: Any) -> DType:
-    """The element type that `astype(float)` and its kin mean."""
+    """The element type that `astype(float)` and its kin mean; those of torch go by their names."""
     try:
         return _PYTHON_NUMBERS[dtype]
     except (KeyError, TypeError):
-        return dtype_of(dtype)
+        name = str(dtype)
+        return dtype_of(name.removeprefix("torch.") if name.startswith("torch.") else dtype)
 
 
 def dtype_of_value(x: Any) -> DType:
     return common_dtype((x,))
 
 
-def rank_of(x: Expr) -> int:
-    assert isinstance(x.checked_type, TensorType)
-    return len(x.checked_type.shape)
+def rank_of(x: Any) -> int:
+    """How many axes a tensor or a number has."""
+    return len(x.checked_type.shape) if is_expr(x) and isinstance(x.checked_type, TensorType) else 0
 
 
 def floating(x: Any) -> Expr:
@@ -88,14 +89,33 @@ def _comparison(name: str) -> Function:
 
 
 def _of_truths(name: str) -> Function:
-    return lambda *values: getattr(op, name)(*map(truth_of, values))
+    return lambda *arrays: getattr(op, name)(*map(truth_of, arrays))
 
 
 def _reduction(name: str, prepared: Function) -> Function:
-    def reduction(x: Any, axis: Any = None, *, keepdims: bool = False) -> Expr:
-        return getattr(op, name)(prepared(x), axis=axis, keepdims=keepdims)
+    def reduction(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Expr:
+        given = prepared(x) if dtype is None else converted(x, element_type(dtype))
+        return getattr(op, name)(given, axis=axis, keepdims=keepdims)
 
     return reduction
+
+
+def _search(name: str) -> Function:
+    """The place of the largest or smallest."""
+
+    def search(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Expr:
+        return getattr(op, name)(_countable(x), axis=axis, keepdims=keepdims)
+
+    return search
+
+
+def _test(name: str) -> Function:
+    """Whether all or any are true."""
+
+    def test(x: Any, axis: Any = None, *, keepdims: bool = False) -> Expr:
+        return getattr(op, name)(truth_of(x), axis=axis, keepdims=keepdims)
+
+    return test
 
 
 def _extreme(name: str) -> Function:
@@ -106,7 +126,10 @@ def _extreme(name: str) -> Function:
 
 
 def _scan(name: str) -> Function:
-    return lambda x, axis=None: getattr(op, name)(_countable(x), axis=axis)
+    def scan(x: Any, axis: int | None = None, dtype: Any = None) -> Expr:
+        return getattr(op, name)(_countable(x) if dtype is None else converted(x, element_type(dtype)), axis=axis)
+
+    return scan
 
 
 def _spread(name: str) -> Function:
@@ -127,7 +150,8 @@ def _maximum(name: str) -> Function:
     return extreme
 
 
-def _clip(x: Any, low: Any = None, high: Any = None) -> Expr:
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Expr:  # noqa: A002
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
     x = x if low is None else combined("maximum", x, low)
     return converted(x, dtype_of_value(x)) if high is None else combined("minimum", x, high)
 
@@ -145,20 +169,29 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return op.where(truth_of(condition), converted(x, dtype), converted(y, dtype))
 
 
-def _joined(name: str) -> Function:
-    def joined(parts: Sequence[Any], axis: int = 0) -> Expr:
+def joined(name: str) -> Function:
+    """`concatenate` or `stack`, of arrays of any element types."""
+
+    def join(parts: Sequence[Any], axis: int = 0) -> Expr:
         dtype = common_dtype(parts)
         return getattr(op, name)([converted(each, dtype) for each in parts], axis)
 
-    return joined
+    return join
 
 
 def computed_shape(shape: Any) -> Any:
     """A shape, as a tensor where the program computes a part of it."""
     extents: tuple[Any, ...] = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if any(map(is_expr, extents)):
-        return op.stack([converted(each, DType.INT32) for each in extents], 0)
+        return op.stack([as_number(each) for each in extents], 0)
     return extents
+
+
+def as_number(extent: Any) -> Expr:
+    """An extent, which may stand there by its name, as a number of the program."""
+    if is_expr(extent) or isinstance(extent, int):
+        return converted(extent, DType.INT32)
+    return op.take(op.shape_of(op.zeros((extent,), "int32")), converted(0, DType.INT32), axis=0)
 
 
 def _reshape(x: Expr, *shape: Any) -> Expr:
@@ -166,13 +199,16 @@ def _reshape(x: Expr, *shape: Any) -> Expr:
     extents: tuple[Any, ...] = tuple(wanted) if isinstance(wanted, tuple | list) else (wanted,)
     if any(map(is_expr, extents)):
         return op.reshape(x, computed_shape(extents))
-    if any(each < -1 for each in extents):
+    if any(isinstance(each, int) and each < -1 for each in extents):
         raise RelayError(rule="bad-shape", message="a shape has extents, and -1 for the one that follows from them",
                          span=caller_span(), found=str(extents))  # fmt: skip
     return op.reshape(x, extents, allowzero=True)
 
 
 def _transpose(x: Expr, *axes: Any) -> Expr:
+    """As NumPy turns axes; two of more than two change places, as in torch."""
+    if len(axes) == 2 and rank_of(x) > 2:
+        return _swapped(x, *axes)
     return op.transpose(x, axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes or None)
 
 
@@ -182,8 +218,18 @@ def _swapped(x: Expr, first: int, second: int) -> Expr:
     return op.transpose(x, axes)
 
 
-def _repeat(x: Expr, repeats: int, axis: int | None = None) -> Expr:
-    return op.repeat(op.reshape(x, (-1,)), repeats, 0) if axis is None else op.repeat(x, repeats, axis)
+def _repeat(x: Expr, repeats: Any, axis: int | None = None) -> Expr:
+    """Each entry of an axis so many times, which may be told for each."""
+    x, axis = (flat(x), 0) if axis is None else (x, axis)
+    if isinstance(repeats, int):
+        return op.repeat(x, repeats, axis)
+    extent = op.take(op.shape_of(x), converted(axis % rank_of(x), DType.INT32), axis=0)
+    if isinstance(repeats, list | tuple):
+        repeats = op.stack([converted(each, DType.INT32) for each in cast("Sequence[Any]", repeats)], 0)
+    counts = op.broadcast_to(converted(repeats, DType.INT32), op.reshape(extent, (1,)))
+    ends = op.cumsum(counts, 0)
+    whole = op.arange(*(converted(each, DType.INT32) for each in (0, op.sum(counts), 1)), dtype="int32")
+    return op.take(x, op.searchsorted(ends, whole, True), axis=axis)
 
 
 def flat(x: Expr) -> Expr:
@@ -194,9 +240,20 @@ def _astype(x: Any, dtype: Any) -> Expr:
     return converted(x, element_type(dtype))
 
 
-def _full(shape: Any, value: Any, dtype: Any = None) -> Expr:
-    wanted = dtype_of_value(value) if dtype is None else element_type(dtype)
-    return op.full(converted(value, wanted), computed_shape(shape), wanted)
+def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Expr:
+    wanted = dtype_of_value(fill_value) if dtype is None else element_type(dtype)
+    return op.full(converted(fill_value, wanted), computed_shape(shape), wanted)
+
+
+def _filled(name: str) -> Function:
+    """`zeros` or `ones`."""
+    return lambda shape, dtype="float32": getattr(op, name)(computed_shape(shape), element_type(dtype or "float32"))
+
+
+def _like(name: str) -> Function:
+    return lambda x, dtype=None: getattr(op, f"{name}_like")(
+        converted(x, dtype_of_value(x) if dtype is None else element_type(dtype))
+    )
 
 
 def _sign(x: Any) -> Expr:
@@ -206,8 +263,8 @@ def _sign(x: Any) -> Expr:
 REDUCTIONS: Mapping[str, Function] = {
     "sum": _reduction("sum", _countable), "prod": _reduction("prod", _countable),
     "mean": _reduction("mean", floating), "max": _extreme("max"), "min": _extreme("min"),
-    "any": _reduction("any", truth_of), "all": _reduction("all", truth_of), "std": _spread("std"),
-    "var": _spread("variance"), "argmax": _reduction("argmax", _countable), "argmin": _reduction("argmin", _countable),
+    "any": _test("any"), "all": _test("all"), "std": _spread("std"),
+    "var": _spread("variance"), "argmax": _search("argmax"), "argmin": _search("argmin"),
     "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
 }  # fmt: skip
 _SAME: Mapping[str, Function] = {
@@ -237,19 +294,26 @@ _FUNCTIONS: Mapping[str, Function] = {
     **{name: _of_truths(name) for name in ("logical_and", "logical_not", "logical_or", "logical_xor")},
     "abs": lambda x: converted(op.abs(_countable(x)), dtype_of_value(x)), "negative": lambda x: op.negative(x),
     "square": lambda x: combined("multiply", x, x), "sign": _sign, "where": _where,
-    "concatenate": _joined("concatenate"), "stack": _joined("stack"),
     "expand_dims": lambda x, axis: op.expand_dims(x, axis),
     "reshape": lambda x, shape: _reshape(x, shape), "transpose": lambda x, axes=None: op.transpose(x, axes),
-    "swapaxes": _swapped, "tile": lambda x, reps: op.tile(x, reps), "zeros_like": lambda x: op.zeros_like(x),
-    "ones_like": lambda x: op.ones_like(x), "full": _full,
-    "zeros": lambda shape, dtype="float32": op.zeros(computed_shape(shape), element_type(dtype)),
-    "ones": lambda shape, dtype="float32": op.ones(computed_shape(shape), element_type(dtype)),
+    "swapaxes": _swapped, "tile": lambda x, reps: op.tile(x, computed_shape(reps)), "zeros_like": _like("zeros"),
+    "empty_like": _like("zeros"),
+    "ones_like": _like("ones"), "full": _full, "empty": _filled("zeros"),
+    "zeros": _filled("zeros"), "ones": _filled("ones"),
 }  # fmt: skip
 NUMPY: Mapping[Any, Function] = {getattr(np, name): function for name, function in _FUNCTIONS.items()}
 """What a program may call of NumPy. `np.power`, `np.take` and `np.matmul` are the operators `**`, `x[i]` and `@`."""
 
-VIEWS = ("reshape", "transpose", "ravel", "squeeze", "swapaxes", "expand_dims", "T")
-"""What gives the same memory in NumPy."""
+VIEWS = frozenset({
+    "array_split", "asarray", "atleast_1d", "atleast_2d", "broadcast_to", "diagonal", "expand_dims", "flip", "fliplr",
+    "flipud", "hsplit", "moveaxis", "ravel", "reshape", "rot90", "split", "squeeze", "swapaxes", "transpose", "vsplit",
+})  # fmt: skip
+"""What may give the same memory in NumPy."""
 
-PLACE_OF_SHAPE: Mapping[str, int] = {"zeros": 0, "ones": 0, "full": 0, "broadcast_to": 1}
-"""Which argument is the shape of the result."""
+SCALARS: Mapping[Any, Function] = {
+    kind: (lambda dtype: lambda x: converted(x, dtype))(element_type(kind)) for kind in (
+        np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
+        np.uint64, np.bool_,
+    )
+}  # fmt: skip
+"""The types of NumPy's numbers, as functions: `np.float32(x)`."""

@@ -14,9 +14,10 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import converted
 from relay.frontend.python.library.indexing import index_list, joined
-from relay.frontend.python.library.ordering import ordered
-from relay.frontend.python.library.searching import index_of
-from relay.frontend.python.library.sequences import known, list_of, sliced
+from relay.frontend.python.library.lists.ordering import ordered
+from relay.frontend.python.library.lists.searching import index_of
+from relay.frontend.python.library.lists.sequences import known, list_of, sliced
+from relay.frontend.python.library.spellings import libraries_named
 from relay.frontend.python.places.targets import change_place, is_tensor, root_of
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
 from relay.frontend.python.syntax.source import refusal
@@ -36,7 +37,9 @@ def changes(block: Block, node: ast.Call) -> bool:
     owner = block.names.get(root.id) if isinstance(root, ast.Name) else None
     if isinstance(owner, list | dict):
         return True
-    return is_expr(owner) and (is_list(block.type_of(owner)) or is_tensor(block, owner))
+    if is_tensor(block, owner):
+        return "torch" not in libraries_named(block)  # its methods of these names make something new
+    return is_expr(owner) and is_list(block.type_of(owner))
 
 
 def change(block: Block, node: ast.Call) -> Any:

@@ -12,8 +12,9 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.indexing import changed, changed_list, index_list, index_tensor, is_basic
-from relay.frontend.python.library.sequences import sliced, spliced
-from relay.frontend.python.library.unpacking import taken
+from relay.frontend.python.library.list_arrays import as_array, index_of_arrays
+from relay.frontend.python.library.lists.sequences import sliced, spliced
+from relay.frontend.python.library.lists.unpacking import taken
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, is_list, known_now
 from relay.ir.expr import Expr, RefWrite
@@ -117,6 +118,7 @@ def _changed(block: Block, before: Any, places: Sequence[Any], change: Change, s
         value = _changed(block, of_list(), inner, change, span) if inner else change(of_list)
         return own(block.bind("items", changed_list(block, held, cast("TypeCall", type_), first, value, span), span))
     if isinstance(type_, TensorType) and type_.shape:
+        first = index_of_arrays(block, first, span)
 
         def of_tensor() -> Expr:
             return block.bind("part", index_tensor(block, held, type_, first, span), span)
@@ -124,7 +126,8 @@ def _changed(block: Block, before: Any, places: Sequence[Any], change: Change, s
         if inner and not is_basic(block, first):
             raise refusal(span, "an assignment to a part of a copy, which NumPy forgets", "use one index: x[i, j] = y")
         value = _changed(block, of_tensor(), inner, change, span) if inner else change(of_tensor)
-        return own(block.bind("tensor", changed(block, held, first, as_operand(block, value, span), span), span))
+        value = as_operand(block, as_array(block, value, span), span)
+        return own(block.bind("tensor", changed(block, held, first, value, span), span))
     raise refusal(span, f"an assignment to a part of a {type_}", "assign to parts of tensors, lists and dicts")
 
 

@@ -12,7 +12,7 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
 from relay.frontend.python.expressions.operators import tested_name
-from relay.frontend.python.facts.meeting import Meeting, alike
+from relay.frontend.python.library.meeting import Meeting, alike
 from relay.frontend.python.statements.simple import told
 from relay.frontend.python.syntax.assigned import assigned_names, leaves_early, may_fall_through, named_in
 from relay.ir.expr import (

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, Unset
 from relay.frontend.python.datatype import DataInstance, define
-from relay.frontend.python.facts.meeting import meeting_type
+from relay.frontend.python.library.meeting import meeting_type
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.stepping import Position, Stepping
 from relay.frontend.python.syntax.assigned import reads

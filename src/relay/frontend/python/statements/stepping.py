@@ -13,7 +13,7 @@ from relay.frontend.python.block import Block, End, is_expr
 from relay.frontend.python.callables import Counted, Method, Together
 from relay.frontend.python.facts.ranges import UNKNOWN
 from relay.frontend.python.library.indexing import extent_of
-from relay.frontend.python.library.sequences import known, known_range
+from relay.frontend.python.library.lists.sequences import known, known_range
 from relay.frontend.python.syntax.assigned import changed_names
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_number

@@ -12,7 +12,7 @@ from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.indexing import index_list, joined
-from relay.frontend.python.library.sequences import known, list_of, sliced
+from relay.frontend.python.library.lists.sequences import known, list_of, sliced
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import is_list
 from relay.ir.expr import Expr, const

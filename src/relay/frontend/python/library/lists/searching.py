@@ -12,7 +12,7 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Together
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.comparisons import compared
-from relay.frontend.python.library.sequences import folded, known, list_of
+from relay.frontend.python.library.lists.sequences import folded, known, list_of
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list
 from relay.ir.expr import Expr, TupleGetItem

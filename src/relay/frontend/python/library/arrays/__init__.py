@@ -1,0 +1,1 @@
+"""Functions of NumPy on whole arrays, by what they do."""

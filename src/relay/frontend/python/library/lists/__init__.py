@@ -1,0 +1,1 @@
+"""Lists of the program: taken apart, searched, ordered and chosen from."""

@@ -1,0 +1,1 @@
+"""Records: values whose fields have names, and what their classes define."""
