@@ -521,3 +521,12 @@ def test_what_means_something_else_is_refused_by_name():
     with pytest.raises(RelayError, match="has no `add_`") as caught:
         _ = relay.function(changed).module
     assert caught.value.remedy == "write x = x.add(...), which makes a new value"
+
+
+def test_a_function_that_gives_a_method_its_dim_is_of_torch():
+    @relay.function
+    def both(x: Matrix):
+        return x.transpose(0, 1), x.std(), x.sum(dim=1)
+
+    for found, expected in zip(both(X), both.__wrapped__(torch.tensor(X)), strict=True):
+        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-6)

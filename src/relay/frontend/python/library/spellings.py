@@ -183,9 +183,15 @@ def _takes(function: Function, arguments: Arguments) -> bool:
 
 
 def libraries_named(block: Block) -> set[str]:
-    """The libraries that the function which is read names."""
+    """The libraries that the function which is read names; torch also where a method is given its `dim`."""
     found: set[str] = set()
     for node in ast.walk(block.definition.source.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name), keywords=keywords) if has_method(name):
+                if any(each.arg in ("dim", "keepdim") for each in keywords):
+                    found.add("torch")
+            case _:
+                pass
         if isinstance(node, ast.Name):
             try:
                 value = block.definition.find(node.id)
