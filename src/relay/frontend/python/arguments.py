@@ -106,7 +106,8 @@ def text_parameters(definition: Callable[..., Any]) -> list[str]:
     """The parameters of a Python function that are strings, by their annotations: a program is read for each of their
     values.
 
-    >>> def scaled(x: float, how: str = "half", mode: "Literal['a', 'b']" = "a"): ...
+    >>> from typing import Literal
+    >>> def scaled(x: float, how: str = "half", mode: Literal["a", "b"] = "a"): ...
     >>> text_parameters(scaled)
     ['how', 'mode']
     """

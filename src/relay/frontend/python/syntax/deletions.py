@@ -6,7 +6,7 @@ import ast
 
 
 def without_deletions(function: ast.FunctionDef) -> ast.FunctionDef:
-    """A function without deletions of parts of variables. Those of variables themselves stay.
+    r"""A function without deletions of parts of variables. Those of variables themselves stay.
 
     >>> tree = ast.parse("def f(xs):\n    del xs[0], xs[1:]").body[0]
     >>> print(ast.unparse(ast.fix_missing_locations(without_deletions(tree))))
