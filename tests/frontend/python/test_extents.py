@@ -70,3 +70,13 @@ def test_an_extent_that_the_program_decides():
         return np.ones(y.shape[0]) + y, x
 
     agrees(again, X, np.int32(4))
+
+
+def test_a_loop_that_is_unrolled_and_reads_what_is_around_it():
+    def of_three(x: Rows):
+        sums = np.zeros(3)
+        for i in range(3):
+            sums[i] += x[i].sum()
+        return sums
+
+    agrees(of_three, X)

@@ -9,6 +9,7 @@ from relay.ir.attributes import with_extents
 from relay.ir.expr import Function
 from relay.ir.type_traversal import map_type, type_leaves, type_symbols
 from relay.ir.types import TensorType, Type
+from relay.ir.variables import free_vars
 from relay.transform.functions.retyping import retyped
 
 Extents = Mapping[Symbol, IntExpr]
@@ -41,14 +42,15 @@ def type_at(type_: Type, extent: Callable[[Symbol], IntExpr]) -> Type:
 
 def function_at(function: Function, extents: Extents) -> Function:
     """A typed copy of a typed function, with these extents for its symbols and new bound variables. Extents that are
-    found inside it (of `arange`) get new symbols, so that both bodies may stand in one function.
+    found inside it (of `arange`) get new symbols, so that both bodies may stand in one function; those of what it takes
+    from around it stay.
 
     A function that is given extents must have no run-time checks: without them its types at other extents are these
     types with the extents put in, and no check is lost.
     """
-    params = [param.checked_type or param.type_annotation for param in function.params]
+    given = [each.checked_type or each.type_annotation for each in (*function.params, *free_vars(function))]
     known: dict[Symbol, IntExpr] = {
-        symbol: symbol for type_ in params if type_ is not None for symbol in type_symbols(type_)
+        symbol: symbol for type_ in given if type_ is not None for symbol in type_symbols(type_)
     }
     known.update(extents)
 
