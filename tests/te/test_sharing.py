@@ -67,6 +67,40 @@ def test_lowering_grows_with_the_formulas(kind):
     assert is_linear(lambda depth: lower_loops(functions[depth]), 12)
 
 
+def together(depth: int, kind: str) -> tuple[Tensor, Tensor, list[Step]]:
+    first, last, _ = chain(depth, STEPS[kind])
+    return first, last, [te.ComputeInline("t0", tuple(f"t{number}" for number in range(1, depth - 1)))]
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_inlining_together_grows_with_the_formulas(kind):
+    chains = {depth: together(depth, kind) for depth in (12, 24)}
+    assert is_linear(lambda depth: te.apply([chains[depth][1]], chains[depth][2]), 12)
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_inlining_together_is_inlining_one_by_one(kind):
+    data = np.linspace(-1, 1, *SHAPE, dtype=np.float32)
+    expected, found = np.empty_like(data), np.empty_like(data)
+    first, last, steps = chain(7, STEPS[kind])
+    interpret(te.lower(last, [first]), [data, expected])
+    for each in (steps, together(7, kind)[2]):
+        interpret(te.lower(last, [first], each), [data, found])
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_place_that_is_read_from_a_formula_is_inlined_with_what_is_there():
+    data, places = te.placeholder((8,), "float32", "data"), te.placeholder((8,), "int32", "places")
+    double = te.compute((8,), lambda i: data[i] * 2.0, name="double")
+    back = te.compute((8,), lambda i: 7 - places[i], name="back")
+    taken = te.compute((8,), lambda i: double[back[i]], name="taken")
+    result = te.compute((8,), lambda i: taken[i] + 1.0, name="result")
+    function = te.lower(result, [data, places], [te.ComputeInline("double", ("back", "taken"))])
+    found = np.empty(8, np.float32)
+    interpret(function, [np.arange(8, dtype=np.float32), np.arange(8, dtype=np.int32)[::-1].copy(), found])
+    np.testing.assert_array_equal(found, np.arange(8) * 2.0 + 1.0)
+
+
 @pytest.mark.parametrize("depth", [1, 2, 7])
 @pytest.mark.parametrize("kind", STEPS)
 @pytest.mark.parametrize("vectorized", [False, True])

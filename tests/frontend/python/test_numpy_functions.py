@@ -505,3 +505,12 @@ def test_calls_outside_of_programs_say_what_to_write():
     assert refused(drawn).remedy == "make random numbers outside of the program, and give it them"
     assert refused(unknown).remedy == "write np.argsort(x)[:k]"
     assert "docs/python_front_end.md" in refused(near).remedy
+
+
+def test_the_sign_of_a_zero_is_copied():
+    def signed(x: relay.Tensor[(4,)], y: relay.Tensor[(4,)]):
+        return np.copysign(x, y)
+
+    signs = np.array([0.0, -0.0, np.inf, -np.inf], np.float32)
+    found = agrees(signed, np.array([0.0, 2.0, -3.0, 4.0], np.float32), signs)
+    np.testing.assert_array_equal(np.signbit(found), [False, True, False, True])

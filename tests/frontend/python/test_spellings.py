@@ -530,3 +530,19 @@ def test_a_function_that_gives_a_method_its_dim_is_of_torch():
 
     for found, expected in zip(both(X), both.__wrapped__(torch.tensor(X)), strict=True):
         np.testing.assert_allclose(found, expected.numpy(), rtol=1e-6)
+
+
+def test_torch_s_descending_orders_end_the_run_where_there_is_nan():
+    def ordered(x: Matrix):
+        return torch.sort(x, dim=1, descending=True)[0], torch.topk(x, 2, dim=1)[0]
+
+    def places(x: Matrix):
+        return torch.argsort(x, dim=1, descending=True)
+
+    with_nan = np.where(X > 2, np.nan, X).astype(np.float32)
+    for definition in (ordered, places):
+        found, expected = flat(relay.function(definition)(X)), flat(definition(torch.tensor(X)))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+        with pytest.raises(RelayError, match="with NaN, which torch puts first"):
+            relay.function(definition)(with_nan)

@@ -50,8 +50,9 @@ class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
     `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that
     were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
-    place. `reads` counts how often each definition reads each name. `ranges` is what is known of integers, and
-    `ownership` who holds arrays and lists. `trials` counts the readings in progress that only ask for types."""
+    place. `reads` counts how often each definition reads each name, `libraries` are those that it names. `ranges` is
+    what is known of integers, and `ownership` who holds arrays and lists. `trials` counts the readings in progress that
+    only ask for types."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -61,6 +62,7 @@ class Session:
     called: Counter[GlobalVar] = field(default_factory=Counter)
     inlining: list[object] = field(default_factory=list)
     reads: dict[ast.AST, Counter[str]] = field(default_factory=dict)
+    libraries: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
     trials: int = 0

@@ -66,8 +66,9 @@ def log_sum(x: Expr, y: Expr) -> Expr:
 
 
 def signed_as(x: Expr, y: Expr) -> Expr:
-    """|x| with the sign of y."""
-    return op.where(equated("less", y, 0), op.negative(op.abs(x)), op.abs(x))
+    """|x| with the sign of y, which zeros have too: one over it is infinite."""
+    is_negative = op.logical_or(equated("less", y, 0), equated("less", combined("divide", 1, y), 0))
+    return op.where(is_negative, op.negative(op.abs(x)), op.abs(x))
 
 
 def but_nan(name: str) -> Any:

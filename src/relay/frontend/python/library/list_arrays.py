@@ -15,7 +15,7 @@ from relay.frontend.python.callables import Counted
 from relay.frontend.python.library.arithmetic import as_operand, combined, common_dtype, converted, equated
 from relay.frontend.python.library.lists.sequences import element_of, flattened, folded, lifted, list_of
 from relay.frontend.python.library.lists.unpacking import elements
-from relay.frontend.python.library.numpy_functions import element_type, flat, joined, rank_of
+from relay.frontend.python.library.numpy_functions import element_type, extent_along, flat, joined, rank_of
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import is_list, items
 from relay.ir.expr import Expr, If, Tuple, TupleGetItem, const
@@ -123,7 +123,7 @@ def _filled(block: Block, values: Expr, row: TensorType, rows_of: Callable[[Expr
         )
 
     def add(_: Block, so_far: Expr, each: Expr) -> Expr:
-        return combined("add", so_far, _extent(rows_of(each), 0))
+        return combined("add", so_far, extent_along(rows_of(each), 0))
 
     count = folded(block, values, 0, add, span)
     shape = _shape_of_rows(block, values, row, rows_of, span)
@@ -139,18 +139,12 @@ def _filled(block: Block, values: Expr, row: TensorType, rows_of: Callable[[Expr
         if _is_open(row):
             alike = op.all(equated("equal", _shape_behind(rows), shape))
             rows = inner.bind("rows", op.checked(rows, alike, "the arrays of a list have different shapes"), span)
-        behind = inner.bind("behind", combined("add", place, _extent(rows, 0)), span)
+        behind = inner.bind("behind", combined("add", place, extent_along(rows, 0)), span)
         places = op.arange(place, behind, converted(1, DType.INT32), dtype="int32")
         return Tuple((op.scatter_nd(so_far, op.expand_dims(places, 0), rows), behind))
 
     filled = folded(block, values, (empty, const(0)), put, span)
     return block.bind("array", TupleGetItem(filled, 0), span)
-
-
-def _extent(x: Expr, axis: int) -> Any:
-    assert isinstance(x.checked_type, TensorType)
-    extent = x.checked_type.shape[axis]
-    return extent if isinstance(extent, int) else op.take(op.shape_of(x), const(axis), axis=0)
 
 
 def _is_open(type_: TensorType) -> bool:

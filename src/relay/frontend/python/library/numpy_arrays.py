@@ -14,12 +14,12 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.library import elements
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
-from relay.frontend.python.library.arrays.grids import extent_along
 from relay.frontend.python.library.numpy_functions import (
     METHODS,
     REDUCTIONS,
     as_number,
     dtype_of_value,
+    extent_along,
     flat,
     floating,
     places,

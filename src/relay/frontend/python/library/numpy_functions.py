@@ -41,6 +41,15 @@ def rank_of(x: Any) -> int:
     return len(x.checked_type.shape) if is_expr(x) and isinstance(x.checked_type, TensorType) else 0
 
 
+def extent_along(x: Expr, axis: int) -> Any:
+    """How many entries an axis has: a number that is known now, or what the program computes it by."""
+    assert isinstance(x.checked_type, TensorType)
+    extent = x.checked_type.shape[axis]
+    if isinstance(extent, int):
+        return extent
+    return op.take(op.shape_of(x), converted(axis % rank_of(x), DType.INT32), axis=0)
+
+
 def floating(x: Any) -> Expr:
     dtype = dtype_of_value(x)
     return converted(x, dtype if dtype.is_float else DType.FLOAT32)

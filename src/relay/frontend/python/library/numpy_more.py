@@ -12,13 +12,14 @@ from relay import nn, op
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
-from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY, counting, extent_along
+from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY, counting
 from relay.frontend.python.library.arrays.products import PRODUCTS_OF_NUMPY
 from relay.frontend.python.library.arrays.statistics import STATISTICS_OF_NUMPY, sliced
 from relay.frontend.python.library.numpy_functions import (
     computed_shape,
     dtype_of_value,
     element_type,
+    extent_along,
     flat,
     floating,
     half_to_even,

@@ -182,10 +182,17 @@ def _takes(function: Function, arguments: Arguments) -> bool:
     return True
 
 
-def libraries_named(block: Block) -> set[str]:
+def libraries_named(block: Block) -> frozenset[str]:
     """The libraries that the function which is read names; torch also where a method is given its `dim`."""
+    tree, known = block.definition.source.tree, block.session.libraries
+    if tree not in known:
+        known[tree] = frozenset(_libraries_named(tree, block.definition.find))
+    return known[tree]
+
+
+def _libraries_named(tree: ast.AST, find: Callable[[str], Any]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(block.definition.source.tree):
+    for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=name), keywords=keywords) if has_method(name):
                 if any(each.arg in ("dim", "keepdim") for each in keywords):
@@ -194,7 +201,7 @@ def libraries_named(block: Block) -> set[str]:
                 pass
         if isinstance(node, ast.Name):
             try:
-                value = block.definition.find(node.id)
+                value = find(node.id)
             except KeyError:
                 continue
             home = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 
 
 def without_deletions(function: ast.FunctionDef) -> ast.FunctionDef:
@@ -14,7 +15,9 @@ def without_deletions(function: ast.FunctionDef) -> ast.FunctionDef:
         xs.pop(0)
         xs[1:] = []
     """
-    return _Deletions().visit(function)
+    if not any(isinstance(node, ast.Delete) for node in ast.walk(function)):
+        return function
+    return _Deletions().visit(copy.deepcopy(function))
 
 
 class _Deletions(ast.NodeTransformer):
@@ -24,13 +27,13 @@ class _Deletions(ast.NodeTransformer):
 
 
 def _deleted(target: ast.Subscript) -> ast.stmt:
-    def placed(made: ast.AST) -> ast.AST:
-        return ast.copy_location(made, target)
-
+    made: ast.stmt
     if isinstance(target.slice, ast.Slice):
-        place = placed(ast.Subscript(target.value, target.slice, ast.Store()))
-        made: ast.stmt = ast.Assign([place], placed(ast.List([], ast.Load())))  # type: ignore[list-item, arg-type]
+        place = ast.Subscript(target.value, target.slice, ast.Store())
+        made = ast.Assign([place], ast.List([], ast.Load()))
     else:
-        method = placed(ast.Attribute(target.value, "pop", ast.Load()))
-        made = ast.Expr(placed(ast.Call(method, [target.slice], [])))  # type: ignore[arg-type]
-    return ast.copy_location(made, target)
+        made = ast.Expr(ast.Call(ast.Attribute(target.value, "pop", ast.Load()), [target.slice], []))
+    for node in ast.walk(made):  # what is new stands where the deletion does
+        if isinstance(node, ast.expr | ast.stmt) and not hasattr(node, "lineno"):
+            ast.copy_location(node, target)
+    return made

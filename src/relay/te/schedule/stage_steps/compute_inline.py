@@ -91,19 +91,22 @@ class _Formulas:
         # what it reads comes first; an element whose place is read from memory is only known when that is replaced
         for each in post_order((element,), lambda each: () if each in self.made else self._read_by(each)):
             if each not in self.made:
-                operation, value = self.operations[each[0]]
-                at: dict[Symbol, IntExpr] = dict(zip(operation.axes, each[1], strict=True))
+                value, at = self._formula(each)
                 self.made[each] = rewriting(lambda index, at=at: substitute(index, at), self.instead_of)(value)
         return self.made[element]
 
     def _read_by(self, element: Element) -> list[Element]:
         """The elements of other inlined stages that the formula of one reads."""
-        operation, value = self.operations[element[0]]
-        at: dict[Symbol, IntExpr] = dict(zip(operation.axes, element[1], strict=True))
+        value, at = self._formula(element)
         return [
             self._element(load.buffer, tuple(substitute(index, at) for index in scalar_indices(load)))
             for load in loads_of((value,)) if load.buffer in self.operations
         ]  # fmt: skip
+
+    def _formula(self, element: Element) -> tuple[Value, dict[Symbol, IntExpr]]:
+        """The formula of an element, and what its axes are there."""
+        operation, value = self.operations[element[0]]
+        return value, dict(zip(operation.axes, element[1], strict=True))
 
     def _element(self, buffer: Buffer, indices: tuple[IntExpr, ...]) -> Element:
         element = (buffer, indices)

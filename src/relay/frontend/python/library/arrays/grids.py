@@ -17,24 +17,15 @@ from relay.frontend.python.library.numpy_functions import (
     computed_shape,
     dtype_of_value,
     element_type,
+    extent_along,
     flat,
     floating,
     rank_of,
 )
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr
-from relay.ir.types import TensorType
 
 Function = Callable[..., Any]
-
-
-def extent_along(x: Expr, axis: int) -> Any:
-    """How many entries an axis has: a number that is known now, or what the program computes it by."""
-    assert isinstance(x.checked_type, TensorType)
-    extent = x.checked_type.shape[axis]
-    if isinstance(extent, int):
-        return extent
-    return op.take(op.shape_of(x), converted(axis % rank_of(x), DType.INT32), axis=0)
 
 
 def counting(extent: Any) -> Expr:

@@ -13,10 +13,10 @@ from relay import op
 from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
-from relay.frontend.python.library.arrays.grids import extent_along
 from relay.frontend.python.library.numpy_functions import (
     REDUCTIONS,
     dtype_of_value,
+    extent_along,
     flat,
     floating,
     rank_of,

@@ -11,9 +11,16 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, converted, equated
-from relay.frontend.python.library.arrays.grids import counting, extent_along
+from relay.frontend.python.library.arrays.grids import counting
 from relay.frontend.python.library.numpy_arrays import along_axis
-from relay.frontend.python.library.numpy_functions import REDUCTIONS, dtype_of_value, element_type, floating, rank_of
+from relay.frontend.python.library.numpy_functions import (
+    REDUCTIONS,
+    dtype_of_value,
+    element_type,
+    extent_along,
+    floating,
+    rank_of,
+)
 from relay.frontend.python.library.other_libraries.windows import CONVOLUTIONS, WINDOWS
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr

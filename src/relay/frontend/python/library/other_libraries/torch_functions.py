@@ -12,7 +12,7 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
-from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY, extent_along
+from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY
 from relay.frontend.python.library.arrays.products import PRODUCTS_OF_NUMPY, norm
 from relay.frontend.python.library.arrays.statistics import sliced
 from relay.frontend.python.library.numpy_arrays import along_axis
@@ -23,6 +23,7 @@ from relay.frontend.python.library.numpy_functions import (
     computed_shape,
     dtype_of_value,
     element_type,
+    extent_along,
     flat,
     floating,
     rank_of,
@@ -92,15 +93,25 @@ def _spread_and_mean(name: str) -> Function:
     return both
 
 
+def _without_nan(x: Any, what: str, where: bool = True) -> Any:
+    """What torch orders with NaN as the largest number: the run ends where there are some."""
+    if not where or not dtype_of_value(x).is_float:
+        return x
+    return op.checked(x, op.logical_not(op.any(op.isnan(x))), f"{what} with NaN, which torch puts first")
+
+
 def _sort(x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Found:  # noqa: ARG001
+    x = _without_nan(x, "`torch.sort` in descending order", descending)
     return Found(op.sort(x, dim, not descending), op.argsort(x, dim, not descending))
 
 
 def _argsort(x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Expr:  # noqa: ARG001
+    x = _without_nan(x, "`torch.argsort` in descending order", descending)
     return op.argsort(x, dim, not descending)
 
 
 def _topk(x: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Found:  # noqa: A002, ARG001
+    x = _without_nan(x, "`torch.topk`", largest)
     found: Any = op.topk(x, k, dim, "both", not largest)
     return Found(found[0], found[1])
 
