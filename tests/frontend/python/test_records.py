@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
@@ -280,3 +281,54 @@ def test_results_have_names():
     found = relay.function(centroid)(POINTS)
     assert type(found) is Point
     assert [float(each) for each in flat(found)] == [2.0, 2.0]
+
+
+@dataclass(frozen=True)
+class Queue:
+    front: list[int]
+    back: list[int]
+
+    def push(self, item: int):
+        return Queue(self.front, [item, *self.back])
+
+    def is_empty(self):
+        return len(self.front) == 0 and len(self.back) == 0
+
+    def pop(self):
+        if self.front:
+            return self.front[0], Queue(self.front[1:], self.back)
+        reordered = self.back[::-1]
+        return reordered[0], Queue(reordered[1:], [])
+
+
+def josephus(n: int, k: int):
+    queue = Queue([], [])
+    for i in range(n):
+        queue = queue.push(i)
+    order = []
+    while not queue.is_empty():
+        for _ in range(k - 1):
+            person, queue = queue.pop()
+            queue = queue.push(person)
+        person, queue = queue.pop()
+        order.append(person)
+    return order
+
+
+class Best(NamedTuple):
+    score: float
+    place: int | None
+
+
+def best_of(xs: list[float]):
+    best = Best(0.0, None)
+    for i, x in enumerate(xs):
+        if x > best.score:
+            best = Best(x, i)
+    return best
+
+
+def test_a_class_tells_what_its_empty_fields_are():
+    assert relay.function(josephus)(5, 2) == josephus(5, 2)
+    assert relay.function(best_of)([1.0, 3.0]) == Best(3.0, 1)
+    assert relay.function(best_of)([-1.0]).place is None

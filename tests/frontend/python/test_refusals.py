@@ -275,3 +275,24 @@ def test_a_function_typed_at_the_prompt_has_no_source():
         with pytest.raises(relay.RelayError) as caught:
             use()
         check_message("python", "no-source", caught.value)
+
+
+@relay.function
+def outside_the_subset(x: Vector):
+    y = x
+    y += 1
+    return y
+
+
+@relay.function
+def calls_it_in_a_loop(x: Vector):
+    found = []
+    for _ in range(2):
+        x = outside_the_subset(x)
+        found.append(x)
+    return found
+
+
+def test_a_function_that_a_loop_calls_first_is_refused_too():
+    with pytest.raises(relay.RelayError, match="a change in place"):
+        _ = calls_it_in_a_loop.module

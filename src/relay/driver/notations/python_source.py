@@ -21,13 +21,13 @@ from relay.base.target import Target, target_kind
 from relay.base.version import compiler_fingerprint
 from relay.driver.build import build
 from relay.driver.libraries.export import export_library
+from relay.driver.notations.python_values import between_python
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
 from relay.frontend.python.arguments import text_parameters, texts_of
 from relay.frontend.python.identity import identity
 from relay.frontend.python.reader import PythonFunction, Reading, read_function, read_model
 from relay.frontend.python.syntax.source import names_around
-from relay.frontend.python.tuples import as_python, plain
 from relay.ir.module import IRModule
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.kept import kept_artefact, kept_artefacts
@@ -73,19 +73,8 @@ class Compiled(ABC):
 
     @cached_property
     def _run(self) -> Callable[..., Any]:
-        """The executable, between values whose parts have names where the function takes or gives such."""
-        return self._between_forms(self.executable)
-
-    def _between_forms(self, run: Executable) -> Callable[..., Any]:
-        takes, gives = self.reading.takes, self.reading.gives
-        if not takes and gives is None:
-            return run
-
-        def converted(*positional: Any, **named: Any) -> Any:
-            found: Any = run(*map(plain, positional), **{name: plain(each) for name, each in named.items()})
-            return found if gives is None else as_python(gives, found)
-
-        return converted
+        """The executable, between values of Python."""
+        return between_python(self.executable, self.reading.takes, self.reading.gives)
 
     @cached_property
     def _left_out(self) -> tuple[Mapping[str, Any], ...]:
@@ -161,7 +150,7 @@ class CompiledFunction(PythonFunction, Compiled):
             return self._kept
         kept, key = self._kept_under
         executable, reading = build(self.module, _TARGET), self.reading
-        is_plain = not reading.takes and reading.gives is None  # what is kept is called as it is
+        is_plain = not reading.takes and reading.gives is None  # what is kept knows of no names of parts
         if is_plain and kept is not None and key is not None and executable.artefact is not None and key == self._key():
             kept.put(key, executable.artefact.chunks())
             kept.trim()
@@ -170,7 +159,7 @@ class CompiledFunction(PythonFunction, Compiled):
     @cached_property
     def _run(self) -> Callable[..., Any]:  # pyright: ignore[reportIncompatibleMethodOverride] # a property that is kept
         executable = self.executable
-        return executable if executable is self._kept else self._between_forms(executable)
+        return between_python(executable) if executable is self._kept else super()._run
 
 
 _TARGET = "llvm"

@@ -15,6 +15,7 @@ Python and in programs alike. A class with fields of its own and no classes insi
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -70,8 +71,7 @@ def datatype(definition: type) -> type:
     """
     expect(definition, CLASS, "what is read as a data type")
     inside = {name: each for name, each in vars(definition).items() if isinstance(each, type)}
-    own = typing.get_type_hints(definition) if not inside and "__annotations__" in vars(definition) else {}
-    if not inside and not own:
+    if not inside and not inspect.get_annotations(definition):
         raise RelayError(
             rule="bad-datatype",
             message=f"the class `{definition.__name__}` declares no constructor",
@@ -91,11 +91,18 @@ def datatype(definition: type) -> type:
     for variant, declared in inside.items() if inside else [(name, definition)]:
         members = {key: each for key, each in vars(declared).items() if key not in _OF_EVERY_CLASS}
         members |= {"__relay_variant__": variant, "__qualname__": f"{name}.{variant}" if inside else name}
-        variants[variant] = dataclasses.dataclass(frozen=True, slots=True)(_made(variant, (base,), members))
+        whole = base if inside else _applied(base)
+        variants[variant] = dataclasses.dataclass(frozen=True, slots=True)(_made(variant, (whole,), members))
         if inside:
             setattr(base, variant, variants[variant])
     base.__relay_variants__ = variants
     return base if inside else variants[name]
+
+
+def _applied(generic: Any) -> Any:
+    """A class for its own parameters: what inherits from that is as generic as it is."""
+    variables = getattr(generic, "__parameters__", ())
+    return generic[variables] if variables else generic
 
 
 def _made(name: str, bases: tuple[Any, ...], members: dict[str, Any]) -> type:

@@ -12,9 +12,10 @@ from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, Exits, is_expr
 from relay.frontend.python.library.lists.unpacking import display, spread
 from relay.frontend.python.syntax.source import refusal
+from relay.frontend.python.tuples import form_in
 from relay.frontend.python.values import as_expr, is_list, known_now
 from relay.ir.expr import Call, Constructor, Expr, Function, Var, const
-from relay.ir.types import TensorType, Type
+from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from relay.ops.elementwise.comparison import not_equal
 from relay.ops.framework.build import TupleWrapper
 
@@ -99,7 +100,27 @@ def truth_of(block: Block, value: Any, span: Span) -> Any:
     if is_list(type_):
         length = block.session.library("length", span)(value)
         return not_equal(block.bind("length", length), const(0, "int32"))
-    return condition(block, value, span)
+    known = _known_truth(block, type_)
+    return condition(block, value, span) if known is None else known
+
+
+def _known_truth(block: Block, type_: Type) -> bool | None:
+    """Whether all values of a type are true: records are, tuples that are not empty, and other data. None where the
+    value tells, or a method of its class."""
+    kind: type | None = None
+    match type_:
+        case GlobalTypeVar() | TypeCall():
+            kind = block.session.types.classes.get(type_.func if isinstance(type_, TypeCall) else type_)
+        case TupleType():
+            kind = tuple if (form := form_in(type_)) is None else form.kind
+        case _:
+            pass
+    if kind is None or any(each in vars(base) for base in kind.__mro__ for each in _TRUTH if base is not tuple):
+        return None
+    return bool(type_.fields) if isinstance(type_, TupleType) and issubclass(kind, tuple) else True
+
+
+_TRUTH = ("__bool__", "__len__")
 
 
 def condition(block: Block, value: Any, span: Span) -> Any:
@@ -164,9 +185,10 @@ def some(block: Block, statements: Sequence[ast.stmt], rest: Sequence[ast.stmt],
         try:
             with reading(span):
                 tail = form(block, statement, [*statements[position + 1 :], *rest], exits)
-        except RelayError:
+        except RelayError as error:
             if not block.session.trials:
                 raise
+            block.session.trials[-1].append(error)
             continue  # others may tell more
         if tail is not None:
             return tail

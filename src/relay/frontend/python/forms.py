@@ -41,7 +41,7 @@ FORMS = Forms(
         ast.AugAssign: simple.going_on(simple.augmented),
         ast.Expr: simple.going_on(simple.effect),
         ast.FunctionDef: simple.going_on(templates.define_template),
-        ast.Assert: simple.going_on(simple.asserted),
+        ast.Assert: simple.asserted,
         ast.Pass: simple.going_on(lambda block, node: None),  # noqa: ARG005
         ast.If: branches.if_else,
         ast.Match: matching.match,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import field
 from typing import cast
 
@@ -51,8 +51,8 @@ class Session:
     `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that
     were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
     place. `reads` counts how often each definition reads each name, `libraries` are those that it names. `ranges` is
-    what is known of integers, and `ownership` who holds arrays and lists. `trials` counts the readings in progress that
-    only ask for types."""
+    what is known of integers, and `ownership` who holds arrays and lists. `trials` are the readings in progress that
+    only ask for types, each with what was found to be wrong in it."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -65,22 +65,39 @@ class Session:
     libraries: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
-    trials: int = 0
+    trials: list[list[RelayError]] = field(default_factory=list)
     _fresh: FreshNames = field(init=False)
 
     def __post_init__(self) -> None:
         self._fresh = FreshNames(lambda name: GlobalVar(name) in self.functions or name in prelude_names(), "_")
 
     @contextmanager
-    def trial(self) -> Generator[None]:
-        """Reading for types alone: what is wrong inside is told when it is read for good, and what is seen is
-        forgotten."""
-        self.trials += 1
+    def trial(self) -> Generator[list[RelayError]]:
+        """Reading for types alone, which gives what is wrong inside: that is told when it is read for good. What is
+        seen is forgotten."""
+        wrong: list[RelayError] = []
+        self.trials.append(wrong)
         try:
-            with self.ownership.trial(), suppress(RelayError):
-                yield
+            with self.ownership.trial():
+                yield wrong
+        except RelayError as error:
+            wrong.append(error)
         finally:
-            self.trials -= 1
+            self.trials.pop()
+
+    @contextmanager
+    def definition(self) -> Generator[None]:
+        """Reading a function that others call. It is read once and for all, also where a trial meets it first: what is
+        wrong in it ends the reading, and it is not among those that were met."""
+        trials, self.trials = self.trials, []
+        names, standing, waiting = self.names.copy(), self.standing.copy(), self.waiting.copy()
+        try:
+            yield
+        except RelayError:
+            self.names, self.standing, self.waiting = names, standing, waiting
+            raise
+        finally:
+            self.trials = trials
 
     def name(self, definition: object, hint: str) -> GlobalVar:
         """A name of its own for a definition."""

@@ -62,15 +62,6 @@ def plain(value: Any) -> Any:
     return tuple(map(plain, cast("tuple[Any, ...]", value))) if isinstance(value, tuple) else value
 
 
-def as_python(type_: Type, value: Any) -> Any:
-    """What a value of a type which a program gave is in Python."""
-    if not isinstance(type_, TupleType):
-        return value
-    parts = tuple(as_python(each, value[place]) for place, each in enumerate(type_.fields))
-    form = form_in(type_)
-    return parts if form is None else form.made(parts)
-
-
 def record(kind: type, named: dict[str, Any]) -> Any:
     """A value of a dataclass with these fields; nothing is computed of them, as `__post_init__` may do."""
     made = object.__new__(kind)

@@ -8,6 +8,7 @@ import builtins
 import operator
 from collections import abc
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +19,7 @@ from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, Definition, Unset, is_expr
 from relay.frontend.python.datatype import DataInstance, define_mentioned
 from relay.frontend.python.notation import as_type
-from relay.frontend.python.tuples import form_in, form_of, is_named_tuple, parts_of_form
+from relay.frontend.python.tuples import Form, form_in, form_of, is_named_tuple, parts_of_form
 from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem, record_type
 from relay.ir.type_traversal import free_type_leaves
 from relay.ir.types import (
@@ -156,8 +157,27 @@ def _of_form(block: Block, value: Any, span: Span, wanted: Type | None, declared
             rule="other-names", message="a value has other names for its parts here than elsewhere", span=span,
             expected=str(other), found=str(form), remedy="give it one class, or the same keys in the same order",
         )  # fmt: skip
-    made = as_expr(block, parts_of_form(value), span, wanted, declared=declared)
+    assert form is not None
+    parts = parts_of_form(value)
+    is_alike = isinstance(wanted, TupleType) and len(wanted.fields) == len(parts)
+    types = cast("TupleType", wanted).fields if is_alike else [None] * len(parts)
+    fields = tuple(
+        as_expr(block, part, span, type_ or _told_by_class(form, name, part), declared=declared)
+        for name, part, type_ in zip(form.names, parts, types, strict=True)
+    )
+    made = Tuple(fields, span=span)
     return record_type(made, TupleType(cast("TupleType", block.type_of(made)).fields, form))
+
+
+def _told_by_class(form: Form, name: str, part: Any) -> Type | None:
+    """The type of a field whose value does not tell: an empty list, or None."""
+    if form.kind is dict or (part is not None and part != []):
+        return None
+    with suppress(RelayError):  # of classes whose annotations mean no type, only the values tell
+        type_ = as_type(form.kind, None)
+        found = cast("TupleType", type_).fields[form.names.index(name)]
+        return None if free_type_leaves(found) else found
+    return None
 
 
 def number(value: bool | float, dtype: DType, span: Span | None = None) -> Expr:

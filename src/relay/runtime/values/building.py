@@ -309,7 +309,7 @@ def _remember(plan: DataPlan, value: Any) -> None:
     """The next values of this class, one that `@relay.datatype` made, are read without asking what they are."""
     kind = type(value)
     variant, names = getattr(kind, "__relay_variant__", ""), list(getattr(kind, "__dataclass_fields__", ()))
-    if not variant:
+    if not variant or kind.__relay_type__.name != plan.type.name:
         return
     label, plans = plan.constructors[variant]
     native = [each.native for each in plans if each.native is not None]

@@ -11,6 +11,9 @@ from relay.base.frozen import frozen, mutable
 LIST = "List"
 """The data type of the prelude that Python's lists stand for."""
 
+OPTION = "Option"
+"""The data type of the prelude that None beside another type stands for."""
+
 _SHOWN_DEPTH = 4
 
 
@@ -70,18 +73,17 @@ def data_list(items: Iterable[Any]) -> DataValue:
 
 def as_data(value: Any, type_name: str) -> DataValue | None:
     """A value of a data type: one of relay's, a Python list for a `List`, None or anything else for an `Option`, or an
-    instance of a class that `@relay.datatype` made."""
-    if isinstance(value, DataValue):
-        return value
-    variant = getattr(type(value), "__relay_variant__", "")
-    if variant:
-        fields = tuple(getattr(value, name) for name in type(value).__dataclass_fields__)
-        return DataValue(type(value).__relay_type__.name, variant, fields)
-    if type_name == LIST and isinstance(value, list | tuple):
-        return data_list(value)
-    if type_name == "Option":
-        return DataValue("Option", "None") if value is None else DataValue("Option", "Some", (value,))
-    return None
+    instance of a class that `@relay.datatype` made. None for what is no such value."""
+    found: DataValue | None = value if isinstance(value, DataValue) else None
+    kind: Any = type(value)
+    if variant := getattr(kind, "__relay_variant__", ""):
+        fields = tuple(getattr(value, name) for name in kind.__dataclass_fields__)
+        found = DataValue(kind.__relay_type__.name, variant, fields)
+    elif type_name == LIST and isinstance(value, list | tuple):
+        found = data_list(value)
+    if type_name == OPTION and (found is None or found.type_name != OPTION):
+        return DataValue(OPTION, "None") if value is None else DataValue(OPTION, "Some", (value,))
+    return found
 
 
 def _shown(value: Any, depth: int) -> str:

@@ -245,6 +245,22 @@ def tested_name(block: Block, test: ast.expr) -> tuple[str, bool] | None:
             return None
 
 
+def narrows(block: Block, test: ast.expr) -> bool:
+    """Whether parts of a test tell something by themselves: a variable that may be missing is there, or has got a
+    value."""
+    match test:
+        case ast.Name(id=name):
+            worth = block.names.get(name)
+            return is_expr(worth) and is_option(block.type_of(worth))
+        case ast.UnaryOp(op=ast.Not(), operand=inside):
+            return tested_name(block, inside) is not None or narrows(block, inside)
+        case ast.BoolOp(values=[_, *others] as values):
+            tells = any(tested_name(block, each) is not None or narrows(block, each) for each in values)
+            return tells or any(map(named_in, others))
+        case _:
+            return False
+
+
 def when_there(
     block: Block, value: Expr, span: Span, missing: Callable[[], Expr], present: Callable[[Expr], Expr],
     there: Var | None = None,

@@ -27,18 +27,19 @@ def define(session: Session, forms: Forms, function: PythonFunction, texts: Mapp
     key = (function.definition, *texts.items())
     if key in session.names:
         return session.names[key]
-    name = session.name(key, function.__name__)
-    definition, tree = begin(session, forms, function.definition, function.around)
-    parameters = fixed(parameters_of_source(definition.source), definition.source.span)
-    arguments = [each.argument for each in parameters if each.name not in texts]
-    params, result = signature(definition, arguments, tree, function.definition)
-    if result is not None:
-        type_ = FuncType(tuple(map(session.type_of, params)), result)
-        session.standing[name] = with_known_type(Var(name.name_hint, type_))
-    block = scope(Block(definition, {}), tree, params, {})
-    block.names.update(texts)
-    made = body(block, tree.body, result)
-    session.finish(name, Function(params, made, result, span=definition.source.span(tree)))
+    with session.definition():
+        name = session.name(key, function.__name__)
+        definition, tree = begin(session, forms, function.definition, function.around)
+        parameters = fixed(parameters_of_source(definition.source), definition.source.span)
+        arguments = [each.argument for each in parameters if each.name not in texts]
+        params, result = signature(definition, arguments, tree, function.definition)
+        if result is not None:
+            type_ = FuncType(tuple(map(session.type_of, params)), result)
+            session.standing[name] = with_known_type(Var(name.name_hint, type_))
+        block = scope(Block(definition, {}), tree, params, {})
+        block.names.update(texts)
+        made = body(block, tree.body, result)
+        session.finish(name, Function(params, made, result, span=definition.source.span(tree)))
     return name
 
 

@@ -67,6 +67,8 @@ def change(block: Block, node: ast.Call) -> Any:
 def _changed(block: Block, before: Any, method: str, given: Arguments) -> Changed:
     if isinstance(before, list | dict) and not _is_of_program(block, before, method, given):
         return _known(block, before, method, given)
+    if method == "extend" and isinstance(before, list) and not before:
+        return None, list_of(block, given.positional[0], given.span)
     held = as_expr(block, before, given.span)
     type_ = block.type_of(held)
     if isinstance(type_, TensorType) and method in _OF_TENSORS and type_.shape:

@@ -11,10 +11,10 @@ from relay import op
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
-from relay.frontend.python.expressions.operators import tested_name
+from relay.frontend.python.expressions.operators import narrows, tested_name
 from relay.frontend.python.library.meeting import Meeting, alike
 from relay.frontend.python.statements.simple import told
-from relay.frontend.python.syntax.assigned import assigned_names, leaves_early, may_fall_through, named_in
+from relay.frontend.python.syntax.assigned import assigned_names, leaves_early, may_fall_through
 from relay.ir.expr import (
     Call,
     Expr,
@@ -91,16 +91,27 @@ def if_else(block: Block, node: ast.If, rest: Sequence[ast.stmt], exits: Exits) 
 
 
 def _one_by_one(block: Block, node: ast.If) -> ast.If | None:
-    """`if a and b:` as `if a: if b:`, where `b` names something, or `a` asks whether a variable is there: what is known
-    behind both is known in the body."""
-    if not isinstance(node.test, ast.BoolOp) or not isinstance(node.test.op, ast.And):
+    """A branch whose test has parts that tell something by themselves, as branches of which each asks for one:
+    `if a and b:` as `if a: if b:`. What is known behind all of them is known in the body."""
+    if not narrows(block, node.test):
         return None
-    first, *others = node.test.values
-    if not any(map(named_in, others)) and tested_name(block, first) is None:
-        return None
-    rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(ast.And(), others), others[0])
-    inner = ast.copy_location(ast.If(rest, node.body, node.orelse), rest)
-    return ast.copy_location(ast.If(first, [inner], node.orelse), node)
+    nothing: list[ast.stmt] = [ast.Pass(lineno=node.lineno, col_offset=node.col_offset)]
+    test, body, orelse = node.test, node.body, node.orelse
+    match test:
+        case ast.UnaryOp(operand=inside):
+            test, body, orelse = inside, orelse or nothing, body
+        case ast.BoolOp(op=ast.Or(), values=values):  # none of them fails
+            each: list[ast.expr] = [ast.copy_location(ast.UnaryOp(ast.Not(), value), value) for value in values]
+            test, body, orelse = ast.copy_location(ast.BoolOp(ast.And(), each), test), orelse or nothing, body
+        case ast.BoolOp(values=[first, *others]):
+            rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(ast.And(), others), others[0])
+            behind: list[ast.stmt] = [ast.copy_location(ast.If(rest, body, orelse), rest)]
+            test, body = first, behind
+        case _:  # a variable: whether it is there, and then whether it is true
+            is_there = ast.Compare(test, [ast.IsNot()], [ast.copy_location(ast.Constant(None), test)])
+            behind = [ast.copy_location(ast.If(test, body, orelse), node)]
+            test, body = ast.copy_location(is_there, test), behind
+    return ast.copy_location(ast.If(test, body, orelse), node)
 
 
 def _is_there(block: Block, node: ast.If) -> ast.Match | None:

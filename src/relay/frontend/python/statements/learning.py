@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+from relay.base.diagnostics import RelayError
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, Unset
 from relay.frontend.python.datatype import DataInstance, define
@@ -49,10 +50,12 @@ def learned_types(
         if type_ is not None:
             found.setdefault(name, type_)
 
-    known = -1
+    known, wrong = -1, list[RelayError]()
     while known < len(found) < len(begins):  # what one of them becomes may tell what another does
         known = len(found)
-        _read_a_turn(block, node, stepping, {**begins, **found}, see)
+        wrong = _read_a_turn(block, node, stepping, {**begins, **found}, see)
+    if wrong and any(_is_empty(block.names[name]) for name in begins if name not in found):
+        raise wrong[0]  # and not that nothing says what is in the list
     return found
 
 
@@ -101,8 +104,9 @@ def _is_wider(now: Type, before: Type) -> bool:
 
 def _read_a_turn(
     block: Block, node: ast.While | ast.For, stepping: Stepping, types: Mapping[str, Type | None], see: _Seen
-) -> None:
-    """Read the body for what it makes of variables; those begin as they are, or as values of these `types`."""
+) -> list[RelayError]:
+    """Read the body for what it makes of variables; those begin as they are, or as values of these `types`. Gives what
+    is wrong in it."""
 
     def end(side: Block, *_: Any) -> Expr:
         for name in types:
@@ -121,5 +125,6 @@ def _read_a_turn(
     for each in (*position, *begins.values()):
         inner.type_of(each)
     inner.names.update(begins)
-    with block.session.trial():
+    with block.session.trial() as wrong:
         stepping.turn(inner, position, body, end)
+    return wrong

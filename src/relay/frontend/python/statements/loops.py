@@ -14,11 +14,13 @@ from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset
+from relay.frontend.python.expressions.operators import narrows
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.branches import changing_names, joined, take_state
 from relay.frontend.python.statements.learning import learned_types
 from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
 from relay.frontend.python.syntax.assigned import (
+    asks_for_none,
     assigned_names,
     bound_names,
     breaking_names,
@@ -51,7 +53,7 @@ class _Loop:
 def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
     if node.orelse and not leaves_by(node.body, ast.Break):  # it always stands behind
         return dispatch.some(block, [_without_else(node), *node.orelse], rest, exits)
-    if isinstance(node, ast.While) and named_in(node.test):
+    if isinstance(node, ast.While) and (named_in(node.test) or asks_for_none(node.test) or narrows(block, node.test)):
         return dispatch.some(block, [_named_first(block, node)], rest, exits)
     stepping = stepping_of(block, node)
     if not isinstance(stepping, Stepping):
@@ -92,7 +94,7 @@ def _without_else(node: ast.While | ast.For) -> ast.While | ast.For:
 
 
 def _named_first(block: Block, node: ast.While) -> ast.While:
-    """`while test:` whose test names something, as a loop without end that asks first."""
+    """`while test:` whose test names something or tells what is there, as a loop without end that asks first."""
     if leaves_by(node.orelse, ast.Break, ast.Continue):
         raise refusal(block.span(node), "`:=` in the test of a loop whose `else` leaves another", "name it before")
     goes_on = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)

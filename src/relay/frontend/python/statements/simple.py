@@ -11,7 +11,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, is_expr
-from relay.frontend.python.expressions.operators import combined
+from relay.frontend.python.expressions.operators import combined, narrows, tested_name
 from relay.frontend.python.facts.ownership import changes_in_place
 from relay.frontend.python.places.targets import assign, change_place, is_tensor, root_of
 from relay.frontend.python.syntax.source import refusal
@@ -121,15 +121,19 @@ def annotated(block: Block, node: ast.AnnAssign) -> None:
     block.names[node.target.id] = block.named(block.ownership.hand_on(found, made), block.span(node.target))
 
 
-def asserted(block: Block, node: ast.Assert) -> None:
-    """`assert holds, "message"`: where it does not hold, the run ends with the message."""
+def asserted(block: Block, node: ast.Assert, rest: Rest, exits: Exits) -> Expr | None:
+    """`assert holds, "message"`: where it does not hold, the run ends with the message. What holds is known behind."""
     holds, span = dispatch.truth(block, node.test), block.span(node)
     if holds is True:
-        return
+        return None
     text = "an assertion does not hold" if node.msg is None else dispatch.operand(block, node.msg)
     if not isinstance(text, str):
         raise refusal(span, "a message that the program computes", "write a string")
     block.bind("asserted", op.checked(const(True), as_expr(block, holds, span), text), span)
+    if tested_name(block, node.test) is None and not narrows(block, node.test):
+        return None
+    goes_on, ends = (ast.copy_location(each, node) for each in (ast.Pass(), ast.Raise(None, None)))
+    return dispatch.some(block, [ast.copy_location(ast.If(node.test, [goes_on], [ends]), node)], rest, exits)
 
 
 def raised(block: Block, node: ast.Raise, rest: Rest, exits: Exits) -> Expr:  # noqa: ARG001

@@ -246,3 +246,19 @@ def changed_lists(tree: ast.AST) -> list[tuple[ast.expr, str]]:
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = [(call, name) for call in calls if (name := changed_variable(call)) is not None]
     return [*named, *_changed_parts(tree)]
+
+
+def asks_for_none(test: ast.expr) -> bool:
+    """Whether a test has `x is None` or `x is not None` of a variable in it.
+
+    >>> asks_for_none(ast.parse("x is not None and x > 0").body[0].value)
+    True
+    """
+    return any(
+        isinstance(each, ast.Compare)
+        and isinstance(each.left, ast.Name)
+        and isinstance(each.ops[0], ast.Is | ast.IsNot)
+        and isinstance(each.comparators[0], ast.Constant)
+        and each.comparators[0].value is None
+        for each in ast.walk(test)
+    )
