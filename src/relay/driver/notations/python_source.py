@@ -24,9 +24,9 @@ from relay.driver.libraries.export import export_library
 from relay.driver.notations.python_values import between_python
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
-from relay.frontend.python.arguments import text_parameters, texts_of
 from relay.frontend.python.identity import identity
 from relay.frontend.python.reader import PythonFunction, Reading, read_function, read_model
+from relay.frontend.python.syntax.arguments import text_parameters, texts_of
 from relay.frontend.python.syntax.source import names_around
 from relay.ir.module import IRModule
 from relay.runtime.artefact.artefact import Artefact

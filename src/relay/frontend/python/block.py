@@ -17,10 +17,10 @@ from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen, mutable
 from relay.base.span import Span
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.facts.ownership import Held, Ownership
 from relay.frontend.python.facts.ranges import Range, range_of
 from relay.frontend.python.session import Session
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.deletions import without_deletions
 from relay.frontend.python.syntax.nonlocals import with_states_passed
 from relay.frontend.python.syntax.source import PythonSource, read_source

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from relay.base.frozen import frozen
-from relay.frontend.python.arguments import Parameter
 from relay.frontend.python.block import Block
+from relay.frontend.python.syntax.arguments import Parameter
 from relay.ir.expr import Var
 from relay.ir.operator import Operator
 from relay.ops.transformations import Wrt
@@ -93,13 +93,6 @@ class Together:
     `enumerate` is that of a count without end, whose `stop` is None."""
 
     parts: tuple[Any, ...]
-
-
-@runtime_checkable
-class Model(Protocol):
-    """A model as its methods see it: these are nested functions that know it."""
-
-    def own_method(self, name: str) -> Template | None: ...
 
 
 @frozen(eq=False)

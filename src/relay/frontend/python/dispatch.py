@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, Exits, is_expr
 from relay.frontend.python.library.lists.unpacking import display, spread
+from relay.frontend.python.models import as_seen
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import form_in
 from relay.frontend.python.values import as_expr, is_list, known_now
@@ -41,7 +42,7 @@ def operand(block: Block, node: ast.expr) -> Any:
     if form is None:
         raise refusal(span, f"this {type(node).__name__}", "write it with the forms of the subset")
     with reading(span):
-        value = form(block, node)
+        value = as_seen(block, form(block, node))
         if isinstance(value, TupleWrapper):
             value = value.astuple()
         return block.named(_bound(block, value), span) if is_expr(value) else value

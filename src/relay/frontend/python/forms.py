@@ -7,8 +7,9 @@ import ast
 from relay.frontend.python.block import Forms
 from relay.frontend.python.callables import Method, Partial, PythonFunction, Template, Transformed
 from relay.frontend.python.expressions import comprehensions, displays, names, operators
-from relay.frontend.python.functions import calls, definitions, models, templates, transformed
+from relay.frontend.python.functions import calls, definitions, templates, transformed
 from relay.frontend.python.library.functional import call_partial
+from relay.frontend.python.models import ModelPart
 from relay.frontend.python.statements import branches, loops, matching, simple
 from relay.ir.expr import ExprBase
 
@@ -59,7 +60,7 @@ FORMS = Forms(
         Partial: call_partial,
         PythonFunction: definitions.call_function,
         Transformed: transformed.call_transformed,
-        models.ModelPart: models.call_model,
+        ModelPart: templates.call_model,
         type: calls.call_class,
         object: calls.call_python,
     },

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from relay.base.frozen import frozen
-from relay.frontend.python.arguments import fixed, parameters_of_source, texts_of
 from relay.frontend.python.block import Block, begin
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.forms import FORMS
 from relay.frontend.python.functions.definitions import define, signature
-from relay.frontend.python.functions.models import ModelPart, Parameters
 from relay.frontend.python.functions.templates import body, scope
+from relay.frontend.python.models import Parameters, model_part
 from relay.frontend.python.session import Session
+from relay.frontend.python.syntax.arguments import fixed, parameters_of_source, texts_of
 from relay.frontend.python.tuples import has_forms
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
@@ -65,9 +65,9 @@ def read_model(
     texts = texts_of(function, {})
     itself, *arguments = (each.argument for each in parameters if each.name not in texts)
     params, result = signature(definition, arguments, tree, function)
-    arrays = Parameters(definition.session, FORMS)
+    arrays = Parameters()
     block = scope(Block(definition, {}), tree, params, {})
-    block.names |= {itself.arg: ModelPart(model, "", arrays), **texts}
+    block.names |= {itself.arg: model_part(model, definition.session, FORMS, arrays), **texts}
     made = body(block, tree.body, result)
     weights = tuple(arrays.variables.values())
     main = Function((*params, *weights), made, result, span=definition.source.span(tree))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
-from typing import cast
+from typing import Any, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import mutable
@@ -50,9 +50,10 @@ class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
     `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that
     were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
-    place. `reads` counts how often each definition reads each name, `libraries` are those that it names. `ranges` is
-    what is known of integers, and `ownership` who holds arrays and lists. `trials` are the readings in progress that
-    only ask for types, each with what was found to be wrong in it."""
+    place. `models` are those that were met, by identity, as programs see them. `reads` counts how often each definition
+    reads each name, `libraries` are those that it names. `ranges` is what is known of integers, and `ownership` who
+    holds arrays and lists. `trials` are the readings in progress that only ask for types, each with what was found to
+    be wrong in it."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -61,6 +62,7 @@ class Session:
     names: dict[object, GlobalVar] = field(default_factory=dict)
     called: Counter[GlobalVar] = field(default_factory=Counter)
     inlining: list[object] = field(default_factory=list)
+    models: dict[int, Any] = field(default_factory=dict)
     reads: dict[ast.AST, Counter[str]] = field(default_factory=dict)
     libraries: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)

@@ -15,7 +15,6 @@ from relay.base.arguments import described
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Method, Template, Together, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
@@ -35,11 +34,13 @@ from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.other_libraries.remedies import instead, is_random, spoken
 from relay.frontend.python.library.other_libraries.torch_functions import VIEWS_OF_TORCH
 from relay.frontend.python.library.spellings import MODULES, OWN, as_numpy, in_words_of_numpy, method_of
+from relay.frontend.python.models import as_python
 from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
 from relay.frontend.python.places.targets import is_tensor
 from relay.frontend.python.records.fields import replaced
 from relay.frontend.python.records.methods import constructed
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import field_values, is_named_tuple
 from relay.frontend.python.values import KNOWN, STATIC, as_expr, holds_expr, is_list, known_now
@@ -235,7 +236,8 @@ def _is_plain(value: Any) -> bool:
 
 def _computed_now(callee: Any, arguments: Arguments) -> Any:
     """What Python gives; arrays that NumPy makes of 64-bit numbers unless it is told are of 32 bits in a program."""
-    result = known_now(arguments.span, callee, *arguments.positional, **arguments.named)
+    given = arguments.positional if callee is getattr else map(as_python, arguments.positional)  # a part's arrays
+    result = known_now(arguments.span, callee, *given, **arguments.named)
     told = any(isinstance(each, type | np.dtype | str) for each in arguments.values if not _is_plain(each))
     of_numpy = getattr(callee, "__module__", "") == "numpy" or isinstance(getattr(callee, "__self__", None), np.ndarray)
     if isinstance(result, np.ndarray) and not told and of_numpy:

@@ -10,11 +10,11 @@ from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments, bound, defaults_of, fixed, parameters_of_source, texts_of
 from relay.frontend.python.block import Block, Definition, Forms, begin
 from relay.frontend.python.callables import PythonFunction
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
+from relay.frontend.python.syntax.arguments import Arguments, bound, defaults_of, fixed, parameters_of_source, texts_of
 from relay.frontend.python.syntax.source import read_source
 from relay.frontend.python.values import annotation_of, meaning
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var

@@ -4,16 +4,18 @@ program where they call themselves."""
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments, bound, default_nodes, fixed, parameters_of
 from relay.frontend.python.block import Block, Exits, Unset
-from relay.frontend.python.callables import LocalFunction, Model, Template
+from relay.frontend.python.callables import LocalFunction, Template
 from relay.frontend.python.library.meeting import Meeting
+from relay.frontend.python.models import ModelPart, as_seen
+from relay.frontend.python.syntax.arguments import Arguments, bound, default_nodes, fixed, parameters_of
 from relay.frontend.python.syntax.assigned import changed_lists, leaves_early, local_names
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import annotated_type, as_expr
@@ -75,6 +77,11 @@ def call_template(block: Block, callee: Template, arguments: Arguments) -> Any:
         inlining.pop()
 
 
+def call_model(block: Block, callee: ModelPart, arguments: Arguments) -> Any:
+    """`self.layer(x)`, where the layer is a model."""
+    return call_template(block, callee.method(inspect.unwrap(type(callee.model).__call__)), arguments)
+
+
 _DEEPEST = 24
 """Calls that are put in place inside one another. Functions that get at themselves as arguments do not end."""
 
@@ -100,12 +107,14 @@ def _mentioned(block: Block, value: Template) -> list[Template]:
     found: list[Any] = []
     for node in ast.walk(value.node):
         match node:
-            case ast.Call(func=ast.Name(id=name)) if isinstance(around.get(name), Model):
-                found.append(around[name].own_method("__call__"))
+            case ast.Call(func=ast.Name(id=name)) if isinstance(model := as_seen(block, around.get(name)), ModelPart):
+                found.append(model.own_method("__call__"))
             case ast.Name(id=name) if name not in own:
                 found.append(around.get(name))
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(around.get(name), Model):
-                found.append(around[name].own_method(attr))
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(
+                model := as_seen(block, around.get(name)), ModelPart
+            ):
+                found.append(model.own_method(attr))
             case _:
                 pass
     return [each for each in found if isinstance(each, Template)]

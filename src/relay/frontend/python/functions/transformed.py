@@ -9,9 +9,9 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments, parameters_of_source
 from relay.frontend.python.block import Block
 from relay.frontend.python.callables import PythonFunction, Template, Transformed
+from relay.frontend.python.syntax.arguments import Arguments, parameters_of_source
 from relay.frontend.python.syntax.source import read_source
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Call, Expr

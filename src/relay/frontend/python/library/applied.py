@@ -10,12 +10,12 @@ import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.indexing import known_extents
 from relay.frontend.python.library.list_arrays import as_array
 from relay.frontend.python.library.lists.unpacking import as_known
+from relay.frontend.python.syntax.arguments import Arguments
 
 ARRAYS = frozenset({"x", "y", "left", "right", "condition", "weights", "bins", "xp", "fp"})
 """What parameters are called that are arrays: lists and tuples become arrays there."""

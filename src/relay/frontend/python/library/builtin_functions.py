@@ -16,7 +16,6 @@ from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Together
 from relay.frontend.python.library import arithmetic
@@ -45,6 +44,7 @@ from relay.frontend.python.library.lists.sequences import (
     together,
 )
 from relay.frontend.python.library.numpy_functions import REDUCTIONS, half_to_even
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import holds_expr, is_list, known_now
 from relay.ir.expr import Expr

@@ -11,6 +11,7 @@ from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.lists.sequences import folded, list_of
+from relay.frontend.python.models import as_python
 from relay.frontend.python.records.methods import operated
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import form_of, parts_of_form
@@ -26,7 +27,7 @@ def compared(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Spa
     if made is not None:
         return made[0]
     if not holds_expr((left, right)):
-        return known_now(span, STATIC[type(operator)], left, right)
+        return known_now(span, STATIC[type(operator)], as_python(left), as_python(right))
     if any(_is_list(block, each) for each in (left, right)):
         return _of_lists(block, operator, left, right, span)
     if any(form_of(each) is not None and not isinstance(each, tuple) for each in (left, right)):

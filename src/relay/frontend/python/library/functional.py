@@ -7,10 +7,10 @@ from typing import Any
 
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Partial, Together
 from relay.frontend.python.library.lists.sequences import element_of, folded, known, lifted, list_of
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import items, known_now
 from relay.ir.expr import Expr

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block
 from relay.frontend.python.library.builtin_functions import BUILTINS
 from relay.frontend.python.library.numpy_arrays import ARRAYS_OF_NUMPY, MORE_METHODS
@@ -23,6 +22,7 @@ from relay.frontend.python.library.numpy_functions import NUMPY, SCALARS, elemen
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.other_libraries.layers import LAYERS
 from relay.frontend.python.library.other_libraries.torch_functions import FUNCTIONS_OF_TORCH, METHODS_OF_TORCH
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 
 Function = Callable[..., Any]

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, cast
 
 from relay import op
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import converted
@@ -19,6 +18,7 @@ from relay.frontend.python.library.lists.searching import index_of
 from relay.frontend.python.library.lists.sequences import known, list_of, sliced
 from relay.frontend.python.library.spellings import libraries_named
 from relay.frontend.python.places.targets import change_place, is_tensor, root_of
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.assigned import CHANGING_METHODS
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now, list_expr

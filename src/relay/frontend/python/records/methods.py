@@ -10,9 +10,9 @@ from typing import Any
 
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments, defaults_of, parameters_of_source
 from relay.frontend.python.block import Block, begin, is_expr
 from relay.frontend.python.callables import Template
+from relay.frontend.python.syntax.arguments import Arguments, defaults_of, parameters_of_source
 from relay.frontend.python.tuples import is_named_tuple, record
 from relay.frontend.python.values import holds_expr, known_now
 from relay.ops.elementwise.elementwise_unary import logical_not

@@ -9,11 +9,11 @@ from typing import Any
 
 from relay import op
 from relay.base.span import Span
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Together
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.lists.sequences import element_of, flattened, known, lifted, list_of, sliced
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import items, known_now
 from relay.ir.expr import Expr, Tuple, TupleGetItem

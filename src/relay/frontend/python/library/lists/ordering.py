@@ -8,12 +8,12 @@ from typing import Any
 
 from relay.base.span import Span
 from relay.frontend.python import dispatch
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Together
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.lists.sequences import element_of, folded, known, lifted, list_of
 from relay.frontend.python.library.meeting import alike
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Expr, If, const

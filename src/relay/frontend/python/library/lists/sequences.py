@@ -9,12 +9,12 @@ from typing import Any, cast
 from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
-from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Counted, Together
 from relay.frontend.python.facts.ranges import UNKNOWN, Range
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.indexing import extent_of
+from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, items, known_now, list_expr
 from relay.ir.expr import Expr, Function, Tuple, TupleGetItem, Var
