@@ -8,11 +8,11 @@ write instead.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from enum import IntEnum
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from relay.base.span import Span
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import ExprBase
 from relay.ir.types import TensorType, TypeCall
+
+
+Way = TypeVar("Way")
 
 
 class Held(IntEnum):
@@ -34,38 +37,78 @@ class Held(IntEnum):
 
 
 @mutable
-class Ownership:
-    """`_held` is how values are held that are not shared. `_views` are those that show a part of another, with how that
-    one may still be held when something gets hold of them; `_parted` are the lists of which something has a part.
-    `_changed` is how much of a value was changed in place, and where."""
+class Seen:
+    """What a way through the program has seen so far. `held` is how values are held that are not shared. `views` are
+    those that show a part of another, with how that one may still be held when something gets hold of them; `parted`
+    are the lists of which something has a part."""
 
-    _held: IdentityMap[Any, Held] = field(default_factory=IdentityMap[Any, Held])
-    _views: IdentityMap[Any, tuple[Any, Held]] = field(default_factory=IdentityMap[Any, tuple[Any, Held]])
-    _parted: IdentityMap[Any, None] = field(default_factory=IdentityMap[Any, None])
+    held: IdentityMap[Any, Held] = field(default_factory=IdentityMap[Any, Held])
+    views: IdentityMap[Any, tuple[Any, Held]] = field(default_factory=IdentityMap[Any, tuple[Any, Held]])
+    parted: IdentityMap[Any, None] = field(default_factory=IdentityMap[Any, None])
+
+    def copy(self) -> Seen:
+        return Seen(self.held.copy(), self.views.copy(), self.parted.copy())
+
+
+@mutable
+class Ownership:
+    """`_seen` is what the way that is being read has seen. Of the whole program are `_limits`, how much a loop's
+    variable is held at most, whichever turn it is of, and `_changed`, how much of a value was changed in place, and
+    where."""
+
+    _seen: Seen = field(default_factory=Seen)
+    _limits: IdentityMap[Any, Held] = field(default_factory=IdentityMap[Any, Held])
     _changed: IdentityMap[Any, tuple[Held, Span]] = field(default_factory=IdentityMap[Any, tuple[Held, Span]])
 
     @contextmanager
     def trial(self) -> Generator[None]:
         """What is seen inside is forgotten behind."""
-        held, views = self._held.copy(), self._views.copy()
-        parted, changed = self._parted.copy(), self._changed.copy()
+        seen, limits, changed = self._seen.copy(), self._limits.copy(), self._changed.copy()
         try:
             yield
         finally:
-            self._held, self._views, self._parted, self._changed = held, views, parted, changed
+            self._seen, self._limits, self._changed = seen, limits, changed
+
+    def seen(self) -> Seen:
+        """What this way has seen, to `meet` with what others have."""
+        return self._seen.copy()
+
+    def each_way(self, ways: Iterable[Way]) -> Iterator[Way]:
+        """The ways of a branch: each goes on from here, and behind the last they meet."""
+        begin, ends = self._seen, list[Seen]()
+        for way in ways:
+            self._seen = begin.copy()
+            yield way
+            ends.append(self._seen)
+        self.meet(ends)
+
+    def meet(self, ways: Sequence[Seen]) -> None:
+        """Here several ways meet: a value is held as on that way where it is held least."""
+        first, *others = ways
+        made = first.copy()
+        for each in others:
+            for value, held in list(made.held.items()):
+                if value not in each.held:
+                    del made.held[value]
+                else:
+                    made.held[value] = min(held, each.held[value])
+            for value, shown in each.views.items():
+                made.views.setdefault(value, shown)
+            made.parted.update(each.parted)
+        self._seen = made
 
     def own(self, value: Any, held: Held = Held.ALONE) -> Any:
         """A value that was just made."""
         if held is not Held.SHARED:
-            self._held[value] = held
+            self._seen.held[value] = held
         return value
 
     def held(self, value: Any) -> Held:
-        found = self._held.get(value, Held.SHARED)
+        found = self.held_at_most(value, self._seen.held.get(value, Held.SHARED))
         if found is Held.SHARED:
             return found
         if isinstance(value, list | dict):
-            inside = value not in self._parted and all(map(self.is_alone, parts_of(value)))
+            inside = value not in self._seen.parted and all(map(self.is_alone, parts_of(value)))
             return Held.WITH_PARTS if inside else Held.ALONE
         return Held.WITH_PARTS if _holds_numbers(value) else found
 
@@ -82,15 +125,15 @@ class Ownership:
     def hand_on(self, value: Any, result: Any) -> Any:
         """`result` is what `value` was: a variable for it, or the same in another form."""
         self.own(result, self.held(value))
-        if value in self._views:
-            self._views[result] = self._views[value]
+        if value in self._seen.views:
+            self._seen.views[result] = self._seen.views[value]
         return result
 
     def view(self, owner: Any, result: Any) -> Any:
         """`result` may show a part of `owner`: of its memory, or an element of a list or dict."""
-        self._held.pop(result, None)
-        root, limit = self._views.get(owner, (owner, Held.SHARED))
-        self._views[result] = (root, limit if _is_array(owner) else Held.ALONE)
+        self._seen.held.pop(result, None)
+        root, limit = self._seen.views.get(owner, (owner, Held.SHARED))
+        self._seen.views[result] = (root, limit if _is_array(owner) else Held.ALONE)
         return result
 
     def share(self, value: Any) -> None:
@@ -98,14 +141,14 @@ class Ownership:
         if isinstance(value, tuple):
             for each in cast("tuple[Any, ...]", value):
                 self.share(each)
-        self._held.pop(value, None)
-        if value in self._views:
-            owner, limit = self._views[value]
+        self._seen.held.pop(value, None)
+        if value in self._seen.views:
+            owner, limit = self._seen.views[value]
             held = min(limit, self.held(owner))
-            self._held.pop(owner, None)
+            self._seen.held.pop(owner, None)
             self.own(owner, held)
             if held is Held.ALONE:
-                self._parted[owner] = None
+                self._seen.parted[owner] = None
 
     def share_parts(self, value: Any) -> None:
         """Something besides a list or dict gets hold of what is in it."""
@@ -114,7 +157,7 @@ class Ownership:
 
     def share_view(self, value: Any) -> None:
         """A name gets hold of a value: it is shared where it is a view."""
-        if value in self._views:
+        if value in self._seen.views:
             self.share(value)
 
     def change(
@@ -128,26 +171,27 @@ class Ownership:
 
     def begin_loop(self, start: Any, state: Any) -> None:
         """A loop's variable takes the place of what it starts with."""
-        self.own(state, self.held(start))
+        self._limits[state] = self.held(start)
+        self.begin_turn(state)
 
-    def lower(self, state: Any, value: Any) -> None:
-        """A variable that may be `value` is held no more than that is."""
-        held = self.held(value)
-        if held < self.held(state):
-            self.share(state)
-            self.own(state, held)
+    def begin_turn(self, state: Any) -> None:
+        """A loop's variable is what it was where the loop began, or what a turn left."""
+        self.own(state, self._limits[state])
 
-    def turn(self, state: Any, value: Any) -> None:
-        """A loop's variable is `value` in the next turn. Raises `RelayError` where a turn changes what it shares."""
-        if state is value:
-            return
-        self.lower(state, value)
+    def end_turn(self, state: Any, value: Any) -> None:
+        """A loop's variable is `value` in the next turn. Raises `RelayError` where a turn changes
+        what an earlier one shares."""
+        self._limits[state] = held = min(self.held(value), self._limits[state])
         wanted, span = self._changed.get(state, (Held.SHARED, None))
-        if span is not None and self.held(value) < wanted:
+        if span is not None and held < wanted:
             raise refusal(
                 span, "a change of what an earlier turn of the loop may have handed on",
                 "make a new value: y = y + ..., xs = xs + [...]",
             )  # fmt: skip
+
+    def held_at_most(self, value: Any, held: Held) -> Held:
+        """How a value is held of which a way has seen that it is held so, now that all turns are known."""
+        return min(held, self._limits.get(value, held))
 
 
 def changes_in_place(value: Any) -> bool:

@@ -12,6 +12,7 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset, is_expr
 from relay.frontend.python.expressions.operators import narrows, tested_name
+from relay.frontend.python.facts.ownership import Held, Seen
 from relay.frontend.python.library.meeting import Meeting, alike
 from relay.frontend.python.statements.simple import told
 from relay.frontend.python.syntax.assigned import assigned_names, leaves_early, may_fall_through
@@ -32,17 +33,26 @@ from relay.ops.elementwise.elementwise_unary import logical_not
 def joined(block: Block, names: Sequence[str], span: Span, ways: Callable[[End], Expr], behind: End) -> Expr:
     """What `ways` makes, whose ways end by what it is given, and enter `behind` there: that is a local function of the
     program, which sees the variables `names` as the way that was taken left them."""
-    meeting = Meeting([f"`{name}`" for name in names])
-    made = ways(lambda side: meeting.end(side, [side.names[name] for name in names], span))
+    meeting, ownership = Meeting([f"`{name}`" for name in names]), block.ownership
+    seen, held = list[Seen](), list[list[Held]]()
+
+    def end(side: Block) -> Expr:
+        worth = [side.names[name] for name in names]
+        seen.append(ownership.seen())
+        held.append([ownership.held(each) for each in worth])
+        return meeting.end(side, worth, span)
+
+    made = ways(end)
     if not meeting.ways:
         return made  # no way leads there
     columns = meeting.met()
     inner, after, params = block.inside(), Var("after"), list[Var]()
+    ownership.meet(seen)
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
-        worth = [(side, brings[place]) for _, side, brings, _ in meeting.ways]
-        param = Var(name, worth[0][0].type_of(column[0]))
+        param = Var(name, meeting.ways[0][1].type_of(column[0]))
         inner.type_of(param)
-        inner.ownership.own(param, min(side.ownership.held(each) for side, each in worth))
+        ends = zip(held, meeting.ways, strict=True)
+        ownership.own(param, min(ownership.held_at_most(way[2][place], each[place]) for each, way in ends))
         params.append(param)
         inner.names[name] = inner.named(param)
     made = meeting.closed(made, columns, lambda values: Call(after, tuple(values)))
@@ -143,8 +153,8 @@ def choose(
         return dispatch.run(side, rest, exits)
 
     def ways(fall: End) -> Expr:
-        ends = replace(exits, fall=fall)
-        return combine([dispatch.run(side, statements, ends) for side, statements in sides])
+        ends, each_way = replace(exits, fall=fall), block.ownership.each_way
+        return combine([dispatch.run(side, statements, ends) for side, statements in each_way(sides)])
 
     falling = [statements for _, statements in sides if may_fall_through(statements)]
     if len(falling) <= 1:
@@ -163,8 +173,10 @@ def changed_names(sides: Sides) -> list[str]:
 
 def _go_on(block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], span: Span) -> None:
     """Sides that all go on behind the branch: it is worth the variables that they changed."""
-    for side, statements in sides:
+    held: list[dict[str, Held]] = []
+    for side, statements in block.ownership.each_way(sides):
         dispatch.straight(side, statements)
+        held.append({name: block.ownership.held(worth) for name, worth in side.names.items()})
     names: list[str] = []
     for name in changed_names(sides):
         worth = [side.names.get(name, Unset(span)) for side, _ in sides]
@@ -174,14 +186,14 @@ def _go_on(block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], sp
         else:
             names.append(name)
     columns = [alike([(side, side.names[name], span) for side, _ in sides], f"`{name}`") for name in names]
-    held = [min(block.ownership.held(side.names[name]) for side, _ in sides) for name in names]
     results: list[Expr] = []
     for position, (side, _) in enumerate(sides):
         fields = tuple(column[position] for column in columns)
         results.append(side.closed(fields[0] if len(fields) == 1 else Tuple(fields, span=span)))
     take_state(block, names, combine(results), "chosen" if names else "unused", span)
-    for name, each in zip(names, held, strict=True):
-        block.names[name] = block.named(block.ownership.own(block.names[name], each), span)
+    for name in names:
+        least = min(each[name] for each in held)
+        block.names[name] = block.named(block.ownership.own(block.names[name], least), span)
 
 
 def take_state(block: Block, names: Sequence[str], state: Expr, hint: str, span: Span) -> None:

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
@@ -15,6 +15,7 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset
 from relay.frontend.python.expressions.operators import narrows
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.branches import changing_names, joined, take_state
 from relay.frontend.python.statements.learning import learned_types
@@ -48,6 +49,10 @@ class _Loop:
     names: Sequence[str]
     state: Sequence[Var]
     types: Sequence[Type]
+
+
+_End: TypeAlias = list[tuple[Any, Held]]
+"""What the variables of a loop are where it ends, and how each is held there."""
 
 
 def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
@@ -153,15 +158,23 @@ def _made(
     if node.orelse or behind:
         _go_on(block, names, made.span, ways)
         return None
-    whole = ways(lambda side: _values(side, made))
+    ends = list[_End]()
+
+    def values(side: Block) -> Expr:
+        worth = [side.names[name] for name in made.names]
+        ends.append([(each, side.ownership.held(each)) for each in worth])
+        found = _converted(side, made)
+        return side.closed(found[0] if len(found) == 1 else Tuple(tuple(found), span=made.span))
+
+    whole = ways(values)
     if len(made.names) == 1:
         block.names[made.names[0]] = block.bind_as(made.names[0], whole, made.types[0], made.span)
     else:
         state = block.bind_as("state", whole, TupleType(tuple(made.types)), made.span)
         take_state(block, made.names, state, "state", made.span)
-    for name, variable in zip(made.names, made.state, strict=True):
-        found = block.ownership.hand_on(variable, block.names[name])  # it is behind the loop what it was in it
-        block.names[name] = block.named(found, made.span)
+    for place, name in enumerate(made.names):  # a variable is behind the loop what it was in it
+        held = min(block.ownership.held_at_most(*end[place]) for end in ends)
+        block.names[name] = block.named(block.ownership.own(block.names[name], held), made.span)
     return None
 
 
@@ -183,26 +196,22 @@ def _function(
         again: End = lambda side: _again(side, made, after)  # noqa: E731
         return dispatch.run(side, node.body, Exits(again, exits.give, end, again))
 
-    turn = inner.closed(stepping.turn(inner, position, body, _finished(node, end, exits)))
+    def finished(side: Block) -> Expr:
+        for each in made.state:
+            side.ownership.begin_turn(each)
+        return _finished(node, end, exits)(side)
+
+    turn = inner.closed(stepping.turn(inner, position, body, finished))
     function = Function((*position, *made.state), turn, span=made.span)
     call = Call(made.var, (*stepping.start, *starts), span=made.span)
     return Let(made.var, function, call, span=made.span)
-
-
-def _values(block: Block, made: _Loop) -> Expr:
-    """What the loop is worth: the variables that it changes."""
-    worth = [block.names[name] for name in made.names]
-    values = _converted(block, made)
-    for variable, value in zip(made.state, worth, strict=True):
-        block.ownership.lower(variable, value)
-    return block.closed(values[0] if len(values) == 1 else Tuple(tuple(values), span=made.span))
 
 
 def _again(block: Block, made: _Loop, after: Callable[[], Position]) -> Expr:
     """The next turn."""
     values = _converted(block, made)
     for variable, name in zip(made.state, made.names, strict=True):
-        block.ownership.turn(variable, block.names[name])
+        block.ownership.end_turn(variable, block.names[name])
     return block.closed(Call(made.var, (*after(), *values), span=made.span))
 
 
