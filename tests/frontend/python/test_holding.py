@@ -12,7 +12,7 @@ from .running import agrees
 def handed_on_and_begun_again(text: list[int]):
     words = []
     word = []
-    for c in text + [32]:
+    for c in [*text, 32]:
         if c > 64:
             word.append(c)
         elif word:

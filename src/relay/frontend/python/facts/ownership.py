@@ -23,7 +23,6 @@ from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import ExprBase
 from relay.ir.types import TensorType, TypeCall
 
-
 Way = TypeVar("Way")
 
 
