@@ -192,3 +192,14 @@ def test_what_others_hold_too(definition):
     with pytest.raises(relay.RelayError, match="something else may hold") as caught:
         relay.function(definition).module.astext()
     assert caught.value.remedy
+
+
+def test_indices_that_are_arrays_take_copies():
+    def copies(x: relay.Tensor[(4,)], places: list[int]):
+        by_list, by_known, by_mask = x[places], x[[1, 0]], x[x > 0]
+        by_list[0] = 9.0
+        by_known += 1
+        by_mask[-1] = 7.0
+        return x, by_list, by_known, by_mask
+
+    agrees(copies, np.array([1, -2, 3, 0.5], np.float32), [2, 0])

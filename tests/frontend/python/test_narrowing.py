@@ -3,6 +3,7 @@
 # ruff: noqa: RET505
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import relay
@@ -171,3 +172,51 @@ def added_up(rows: list[list[int]]):
 @pytest.mark.parametrize("definition", [flattened, added_up])
 def test_an_empty_list_is_extended_by_a_list_of_the_program(definition):
     assert agrees(definition, [[1, 2], [3]]) == [1, 2, 3]
+
+
+@relay.function
+def half(n: int) -> int | None:
+    if n % 2 == 0:
+        return n // 2
+    return None
+
+
+def those_there(xs: list[int]):
+    found = [half(x) for x in xs]
+    return [r * 100 for r in found if r is not None], [r for r in found if r], found.count(None)
+
+
+def named_and_there(xs: list[int]):
+    return (
+        [y + x for x in xs if (y := half(x)) is not None],
+        sum(y + x for x in xs if (y := half(x)) is not None and y > 1),
+        [y + x for x in xs if (y := half(x)) if y < 3],
+        [(y if (y := half(x)) is not None else -1) for x in xs],
+    )
+
+
+@pytest.mark.parametrize("definition", [those_there, named_and_there])
+def test_conditions_of_comprehensions_tell_what_is_there(definition):
+    agrees(definition, [1, 2, 4, 0, 8])
+
+
+def test_a_loop_whose_test_names_what_is_there_and_asks_for_more():
+    def halved(x: int):
+        turns = 0
+        while (y := half(x)) is not None and turns < 3:
+            x = y
+            turns += 1
+        return x, turns
+
+    agrees(halved, np.int32(12))
+    agrees(halved, np.int32(64))
+
+
+def test_what_may_be_missing_is_compared():
+    def compared(x: int | None, y: int | None, n: int):
+        return x == n, n != x, x == y, x != y, x == None, (x, n) == (n, n)  # noqa: E711
+
+    for x in (None, 3, 4):
+        for y in (None, 3):
+            found = relay.function(compared)(x, y, 3)
+            assert tuple(map(bool, found)) == compared(x, y, 3)

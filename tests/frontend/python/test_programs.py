@@ -16,10 +16,10 @@ from .programs import language, lists, networks, numerics, trees
 from .running import as_python, kind
 
 REFUSED = {
-    "chooses_a_string", "factorial_of_a_computed_number", "k_means",
+    "chooses_a_string", "factorial_of_a_computed_number",
     "rare_functions_of_numpy",
 }  # fmt: skip
-NATIVE = {"rose_facts", "tree_sort", "beam_search", "two_bodies", "state_out", "closures_see_the_last_value"}
+NATIVE = {"rose_facts", "tree_sort", "beam_search", "two_bodies", "state_out", "k_means", "closures_see_the_last_value"}
 PROGRAMS = [
     pytest.param(each, id=f"{module.__name__.rpartition('.')[2]}.{name}")
     for module in (numerics, lists, networks, trees, language)

@@ -10,11 +10,12 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python.block import Block, Exits, is_expr
 from relay.frontend.python.library.lists.unpacking import display, spread
+from relay.frontend.python.library.options import chosen
 from relay.frontend.python.models import as_seen
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import form_in
-from relay.frontend.python.values import as_expr, is_list, known_now
+from relay.frontend.python.values import as_expr, is_list, is_option, known_now
 from relay.ir.expr import Call, Constructor, Expr, Function, Var, const
 from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from relay.ops.elementwise.comparison import not_equal
@@ -101,6 +102,8 @@ def truth_of(block: Block, value: Any, span: Span) -> Any:
     if is_list(type_):
         length = block.session.library("length", span)(value)
         return not_equal(block.bind("length", length), const(0, "int32"))
+    if is_option(type_):
+        return chosen(block, value, span, lambda _: False, lambda side, found: truth_of(side, found, span))
     known = _known_truth(block, type_)
     return condition(block, value, span) if known is None else known
 

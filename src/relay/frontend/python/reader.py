@@ -59,19 +59,23 @@ def read_model(
 
     `around` are names that annotations may use beside those that the method itself knows.
     """
+    session, arrays = Session(), Parameters()
+    main = session.read(lambda: _main(model, method, around, session, arrays))
+    return session.module(main, session.functions), arrays.arrays
+
+
+def _main(model: Any, method: str, around: Mapping[str, Any], session: Session, arrays: Parameters) -> Function:
     function = inspect.unwrap(getattr(type(model), method))
-    definition, tree = begin(Session(), FORMS, function, around)
+    definition, tree = begin(session, FORMS, function, around)
     parameters = fixed(parameters_of_source(definition.source), definition.source.span)
     texts = texts_of(function, {})
     itself, *arguments = (each.argument for each in parameters if each.name not in texts)
     params, result = signature(definition, arguments, tree, function)
-    arrays = Parameters()
     block = scope(Block(definition, {}), tree, params, {})
-    block.names |= {itself.arg: model_part(model, definition.session, FORMS, arrays), **texts}
+    block.names |= {itself.arg: model_part(model, session, FORMS, arrays), **texts}
     made = body(block, tree.body, result)
     weights = tuple(arrays.variables.values())
-    main = Function((*params, *weights), made, result, span=definition.source.span(tree))
-    return definition.session.module(main, definition.session.functions), arrays.arrays
+    return Function((*params, *weights), made, result, span=definition.source.span(tree))
 
 
 __all__ = ["PythonFunction", "read_function", "read_model"]

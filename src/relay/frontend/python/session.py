@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import mutable
@@ -37,6 +37,8 @@ from relay.ir.variables import free_vars, substitute
 from relay.ops.table import OPERATORS
 from relay.text.prelude import borrow_functions, prelude_names, prelude_types
 
+Read = TypeVar("Read")
+
 _MAIN, _PROBE = GlobalVar("main"), GlobalVar("probe")
 
 
@@ -53,7 +55,7 @@ class Session:
     place. `models` are those that were met, by identity, as programs see them. `reads` counts how often each definition
     reads each name, `libraries` are those that it names. `ranges` is what is known of integers, and `ownership` who
     holds arrays and lists. `trials` are the readings in progress that only ask for types, each with what was found to
-    be wrong in it."""
+    be wrong in it. `learned` are the types of loops' variables, by the place of the loop, that their turns told."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -68,6 +70,7 @@ class Session:
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
     trials: list[list[RelayError]] = field(default_factory=list)
+    learned: dict[tuple[Span, str], Type] = field(default_factory=dict)
     _fresh: FreshNames = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +89,16 @@ class Session:
             wrong.append(error)
         finally:
             self.trials.pop()
+
+    def read(self, definition: Callable[[], Read]) -> Read:
+        """What reading a definition gives; again where it was wrong, as long as that told more of its loops."""
+        while True:
+            known = dict(self.learned)
+            try:
+                return definition()
+            except RelayError:
+                if self.learned == known:
+                    raise
 
     @contextmanager
     def definition(self) -> Generator[None]:

@@ -1,6 +1,7 @@
 """Values of Python that are tuples in a program, whose parts have names: NamedTuples, frozen dataclasses and dicts with
-keys that are known now. The type of such a tuple has its form, wherever it goes: into lists, through loops, branches
-and calls. What is read of the program is again what it was."""
+keys that are known now; and lists that keep their length through a loop, whose parts have places. The type of such a
+tuple has its form, wherever it goes: into lists, through loops, branches and calls. What is read of the program is
+again what it was."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from relay.ir.types import TupleType, Type, type_parts
 
 @frozen
 class Form:
-    """How parts make a value: one of a `kind` (a class, or `dict`) that has them under `names`."""
+    """How parts make a value: one of a `kind` (a class, `dict` or `list`) that has them under `names`."""
 
     kind: type
     names: tuple[Any, ...]
@@ -25,6 +26,8 @@ class Form:
 
     def made(self, parts: Sequence[Any]) -> Any:
         """The value of these parts."""
+        if self.kind is list:
+            return list(parts)
         named = dict(zip(self.names, parts, strict=True))
         if self.kind is dict:
             return named
@@ -36,6 +39,11 @@ def form_of(value: Any) -> Form | None:
     if isinstance(value, dict):
         return Form(dict, tuple(cast("dict[Any, Any]", value)))
     return Form(type(value), tuple(field_values(value))) if is_named_tuple(type(value)) else None
+
+
+def form_of_list(value: Sequence[Any]) -> Form:
+    """The form of a list that keeps its length."""
+    return Form(list, tuple(range(len(value))))
 
 
 def form_in(type_: Type | None) -> Form | None:
@@ -50,6 +58,8 @@ def has_forms(type_: Type) -> bool:
 
 def parts_of_form(value: Any) -> tuple[Any, ...]:
     """The parts of a value that has a form, in order."""
+    if isinstance(value, list):
+        return tuple(cast("list[Any]", value))
     return tuple((cast("dict[Any, Any]", value) if isinstance(value, dict) else field_values(value)).values())
 
 

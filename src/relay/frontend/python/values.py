@@ -19,7 +19,7 @@ from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, Definition, Unset, is_expr
 from relay.frontend.python.datatype import DataInstance, define_mentioned
 from relay.frontend.python.notation import as_type
-from relay.frontend.python.tuples import Form, form_in, form_of, is_named_tuple, parts_of_form
+from relay.frontend.python.tuples import Form, form_in, form_of, form_of_list, is_named_tuple, parts_of_form
 from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem, record_type
 from relay.ir.type_traversal import free_type_leaves
 from relay.ir.types import (
@@ -112,10 +112,12 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
             return operand(value, dtype)
         case None:
             return _nothing(block, span, wanted)
+        case list() if form_in(wanted) == form_of_list(value):
+            return of_form(block, value, span, wanted, declared)
         case list():
             return list_expr(block, cast("list[Any]", value), span, wanted)
         case _ if form_of(value) is not None:
-            return _of_form(block, value, span, wanted, declared)
+            return of_form(block, value, span, wanted, declared)
         case tuple():
             fields = cast("tuple[Any, ...]", value)
             is_alike = isinstance(wanted, TupleType) and len(wanted.fields) == len(fields)
@@ -148,10 +150,10 @@ _IN_WORDS = {
 """What values that are no expressions are to whoever wrote the function."""
 
 
-def _of_form(block: Block, value: Any, span: Span, wanted: Type | None, declared: bool) -> Expr:
-    """A value whose parts have names, as a tuple whose type knows them. Raises `RelayError` (rule `other-names`) where
-    one with others is wanted."""
-    form, other = form_of(value), form_in(wanted)
+def of_form(block: Block, value: Any, span: Span, wanted: Type | None = None, declared: bool = True) -> Expr:
+    """A value whose parts have names, or a list that keeps its length, as a tuple whose type knows them. Raises
+    `RelayError` (rule `other-names`) where one with others is wanted."""
+    form, other = form_of_list(value) if isinstance(value, list) else form_of(value), form_in(wanted)
     if other is not None and form != other:
         raise RelayError(
             rule="other-names", message="a value has other names for its parts here than elsewhere", span=span,
@@ -171,7 +173,7 @@ def _of_form(block: Block, value: Any, span: Span, wanted: Type | None, declared
 
 def _told_by_class(form: Form, name: str, part: Any) -> Type | None:
     """The type of a field whose value does not tell: an empty list, or None."""
-    if form.kind is dict or (part is not None and part != []):
+    if form.kind in (dict, list) or not (part is None or (isinstance(part, list) and not part)):
         return None
     with suppress(RelayError):  # of classes whose annotations mean no type, only the values tell
         type_ = as_type(form.kind, None)
@@ -254,9 +256,11 @@ def _nothing(block: Block, span: Span, wanted: Type | None) -> Expr:
 
 
 def list_expr(block: Block, items: Sequence[Any], span: Span, wanted: Type | None = None) -> Expr:
-    """A Relay list of these elements. Raises `RelayError` (rule `empty-list`) when nothing says of what it is one."""
+    """A Relay list of these elements, or a tuple where arrays and numbers of several types are among them. Raises
+    `RelayError` (rule `empty-list`) when nothing says of what it is one."""
     element = wanted.args[0] if isinstance(wanted, TypeCall) and wanted.func.name == "List" else None
     parts: list[Expr] = []
+    is_told = element is not None
     for item in items:
         parts.append(as_expr(block, item, span, element, declared=False))
         element = element or block.type_of(parts[0])
@@ -268,12 +272,23 @@ def list_expr(block: Block, items: Sequence[Any], span: Span, wanted: Type | Non
             remedy="annotate the variable: xs: list[relay.Tensor[(3,)]] = []",
         )
     assert element is not None
+    if not is_told and not all(_may_be_one(element, block.type_of(each)) for each in parts):
+        return of_form(block, parts, span)
     type_ = TypeCall(GlobalTypeVar("List"), (element,))
     cons, nil = constructor_named(block, "List", "Cons"), constructor_named(block, "List", "Nil")
     result: Expr = Call(nil, (), type_args=(element,), span=span)
     for part in reversed(parts):
         result = Call(cons, (part, result), type_args=(element,), span=span)
     return block.bind_as("items", result, type_, span)
+
+
+def _may_be_one(one: Type, other: Type) -> bool:
+    """Whether two types of elements may turn out to be the same."""
+    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
+        return True
+    pairs = zip(one.shape, other.shape, strict=False)
+    differ = any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs)
+    return one.dtype == other.dtype and len(one.shape) == len(other.shape) and not differ
 
 
 def constructor_named(block: Block, type_name: str, name: str) -> Constructor:

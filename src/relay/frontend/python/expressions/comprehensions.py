@@ -22,10 +22,11 @@ from relay.frontend.python.library.lists.sequences import (
     lifted,
     list_of,
 )
+from relay.frontend.python.library.options import what_is_there
 from relay.frontend.python.places.targets import assign
-from relay.frontend.python.syntax.assigned import named_in
+from relay.frontend.python.syntax.assigned import asks_for_none, named_in, names_there
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import as_expr, is_number
+from relay.frontend.python.values import as_expr, is_number, is_option
 from relay.ir.expr import Expr, Function
 from relay.ir.types import Type, scalar_type
 
@@ -105,18 +106,22 @@ def _kept(
     for item, passes in zip(source, verdicts, strict=True):
         if passes:
             assign(turn, generator.target, item)
-            _name_again(turn, generator)
+            _name_again(turn, generator.ifs)
             made.append(value(turn))
     for name in (each for part in (*generator.ifs, generator.iter) for each in named_in(part)):
         block.names[name] = turn.names[name]
     return made
 
 
-def _name_again(block: Block, generator: ast.comprehension) -> None:
-    """What conditions name by `:=` is known where they hold."""
-    for each in generator.ifs:
+def _name_again(block: Block, conditions: Sequence[ast.expr]) -> None:
+    """What conditions name by `:=` is known where they hold, and what they say is there is there."""
+    for each in conditions:
         if named_in(each):
             dispatch.truth(block, each)
+        for name in names_there(each):
+            worth = block.names.get(name)
+            if is_expr(worth) and is_option(block.type_of(worth)):
+                block.names[name] = block.bind(name, what_is_there(block, worth, block.span(each)))
 
 
 def _mapped(
@@ -124,16 +129,26 @@ def _mapped(
 ) -> Expr:
     """The elements of a Relay list that pass, each as the comprehension makes it."""
     (generator,) = node.generators
-    owner = source
-    for name, each in (*(("filter", condition) for condition in generator.ifs), ("map", node.elt)):
+    owner, conditions = source, [part for each in generator.ifs for part in _one_by_one(each)]
+    for place, each in enumerate((*conditions, node.elt)):
+        is_condition = place < len(conditions)
         source = block.bind("items", source, span)
-        value = dispatch.truth if name == "filter" else dispatch.expr
-        again = name == "map"
         function = _function(
-            block, each, generator, element_of(block, source), span, numbers, value, again=again, owner=owner
-        )
-        source = _held_as(block, function, block.session.library(name, span)(function, source), span)
+            block, each, generator, element_of(block, source), span, numbers,
+            dispatch.truth if is_condition else dispatch.expr, behind=conditions[:place], owner=owner,
+        )  # fmt: skip
+        library = block.session.library("filter" if is_condition else "map", span)
+        source = _held_as(block, function, library(function, source), span)
     return source
+
+
+def _one_by_one(condition: ast.expr) -> Sequence[ast.expr]:
+    """The parts of a condition that tell something by themselves, which is known behind them."""
+    match condition:
+        case ast.BoolOp(op=ast.And(), values=values) if asks_for_none(condition) or named_in(condition):
+            return values
+        case _:
+            return [condition]
 
 
 def _held_as(block: Block, function: Function, items: Expr, span: Span) -> Expr:
@@ -144,9 +159,10 @@ def _held_as(block: Block, function: Function, items: Expr, span: Span) -> Expr:
 
 def _function(
     block: Block, result: ast.expr, generator: ast.comprehension, element: Type, span: Span, numbers: Range = UNKNOWN,
-    value: Callable[[Block, ast.expr], Any] = dispatch.expr, *, again: bool = True, owner: Expr | None = None,
+    value: Callable[[Block, ast.expr], Any] = dispatch.expr, *, behind: Sequence[ast.expr] = (),
+    owner: Expr | None = None,
 ) -> Function:  # fmt: skip
-    """`fn (target: element) { result }`"""
+    """`fn (target: element) { result }`, where the conditions that it stands `behind` hold."""
     alone: list[bool] = []
 
     def body(inner: Block, parameter: Expr) -> Any:
@@ -154,8 +170,7 @@ def _function(
         if owner is not None and not is_number(element):
             inner.ownership.view(owner, parameter)
         assign(inner, generator.target, parameter)
-        if again:
-            _name_again(inner, generator)
+        _name_again(inner, behind)
         found = value(inner, result)
         alone.append(inner.ownership.is_alone(found))
         return found

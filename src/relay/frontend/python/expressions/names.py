@@ -16,7 +16,7 @@ from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Method
 from relay.frontend.python.facts.ownership import changes_in_place
 from relay.frontend.python.library.indexing import index_list, index_tensor, size_of, sizes
-from relay.frontend.python.library.list_arrays import index_of_arrays
+from relay.frontend.python.library.list_arrays import index_of_arrays, takes_copy
 from relay.frontend.python.library.lists.sequences import sliced
 from relay.frontend.python.library.numpy_functions import METHODS
 from relay.frontend.python.library.other_libraries.updates import Part
@@ -132,6 +132,8 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
     if isinstance(type_, TensorType):
         index = index_of_arrays(block, index, span)
         part = block.bind("part", index_tensor(block, owner, type_, index, span), span)
+        if takes_copy(block, index):
+            return block.ownership.own(part)
         return view(owner, part) if getattr(block.type_of(part), "shape", ()) else part
     if is_list(type_) and isinstance(index, slice):
         return block.ownership.own(block.bind_as("items", sliced(block, owner, index, span), type_, span))

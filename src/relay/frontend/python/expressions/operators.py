@@ -17,19 +17,19 @@ from relay.frontend.python.library.list_arrays import array_beside
 from relay.frontend.python.library.lists.searching import contains
 from relay.frontend.python.library.lists.sequences import repeated
 from relay.frontend.python.library.meeting import alike
+from relay.frontend.python.library.options import when_there
 from relay.frontend.python.records.methods import operated
 from relay.frontend.python.syntax.assigned import named_in
 from relay.frontend.python.values import (
     STATIC,
     as_expr,
-    constructor_named,
     holds_expr,
     is_list,
     is_nothing,
     is_option,
     known_now,
 )
-from relay.ir.expr import Clause, Expr, If, Match, PatternConstructor, PatternVar, Var, const
+from relay.ir.expr import Expr, If, Var, const
 from relay.ir.types import TensorType, TypeCall
 from relay.ops.elementwise.elementwise_binary import logical_and
 from relay.ops.elementwise.elementwise_unary import logical_not
@@ -254,22 +254,8 @@ def narrows(block: Block, test: ast.expr) -> bool:
             return is_expr(worth) and is_option(block.type_of(worth))
         case ast.UnaryOp(op=ast.Not(), operand=inside):
             return tested_name(block, inside) is not None or narrows(block, inside)
-        case ast.BoolOp(values=[_, *others] as values):
+        case ast.BoolOp(values=values):
             tells = any(tested_name(block, each) is not None or narrows(block, each) for each in values)
-            return tells or any(map(named_in, others))
+            return tells or any(map(named_in, values))
         case _:
             return False
-
-
-def when_there(
-    block: Block, value: Expr, span: Span, missing: Callable[[], Expr], present: Callable[[Expr], Expr],
-    there: Var | None = None,
-) -> Expr:  # fmt: skip
-    """What an option is worth: where nothing is there, and where something is."""
-    none, some = (constructor_named(block, "Option", each) for each in ("None", "Some"))
-    found = there or with_known_type(Var("there", cast("TypeCall", block.type_of(value)).args[0], span=span))
-    clauses = (
-        Clause(PatternConstructor(none), missing()),
-        Clause(PatternConstructor(some, (PatternVar(found),)), present(found)),
-    )
-    return Match(value, clauses, span=span)

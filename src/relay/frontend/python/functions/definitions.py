@@ -27,8 +27,12 @@ def define(session: Session, forms: Forms, function: PythonFunction, texts: Mapp
     key = (function.definition, *texts.items())
     if key in session.names:
         return session.names[key]
+    return session.read(lambda: _defined(session, forms, function, texts))
+
+
+def _defined(session: Session, forms: Forms, function: PythonFunction, texts: Mapping[str, str]) -> GlobalVar:
     with session.definition():
-        name = session.name(key, function.__name__)
+        name = session.name((function.definition, *texts.items()), function.__name__)
         definition, tree = begin(session, forms, function.definition, function.around)
         parameters = fixed(parameters_of_source(definition.source), definition.source.span)
         arguments = [each.argument for each in parameters if each.name not in texts]

@@ -11,12 +11,13 @@ from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.lists.sequences import folded, list_of
+from relay.frontend.python.library.options import chosen, when_there
 from relay.frontend.python.models import as_python
 from relay.frontend.python.records.methods import operated
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import form_of, parts_of_form
-from relay.frontend.python.values import STATIC, as_expr, holds_expr, is_list, items, known_now
-from relay.ir.expr import TupleGetItem
+from relay.frontend.python.values import STATIC, as_expr, holds_expr, is_list, is_option, items, known_now
+from relay.ir.expr import Expr, TupleGetItem, const
 from relay.ir.types import TupleType
 
 
@@ -28,6 +29,8 @@ def compared(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Spa
         return made[0]
     if not holds_expr((left, right)):
         return known_now(span, STATIC[type(operator)], as_python(left), as_python(right))
+    if any(_is_option(block, each) for each in (left, right)) and isinstance(operator, ast.Eq | ast.NotEq):
+        return _of_options(block, operator, left, right, span)
     if any(_is_list(block, each) for each in (left, right)):
         return _of_lists(block, operator, left, right, span)
     if any(form_of(each) is not None and not isinstance(each, tuple) for each in (left, right)):
@@ -39,6 +42,26 @@ def compared(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Spa
 
 def _is_list(block: Block, value: Any) -> bool:
     return isinstance(value, list) or (is_expr(value) and is_list(block.type_of(value)))
+
+
+def _is_option(block: Block, value: Any) -> bool:
+    return is_expr(value) and is_option(block.type_of(value))
+
+
+def _of_options(block: Block, operator: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
+    """Whether two values, of which one may be missing, are equal; what is missing only equals None."""
+    option, other = (left, right) if _is_option(block, left) else (right, left)
+    none = const(isinstance(operator, ast.Eq)), const(isinstance(operator, ast.NotEq))
+
+    def missing(side: Block) -> Any:
+        if _is_option(side, other):
+            return when_there(side, other, span, lambda: none[0], lambda _: none[1])
+        return none[0] if other is None else none[1]
+
+    def present(side: Block, found: Expr) -> Any:
+        return none[1] if other is None else compared(side, operator, found, other, span)
+
+    return chosen(block, option, span, missing, present)
 
 
 def _is_tuple(block: Block, value: Any) -> bool:

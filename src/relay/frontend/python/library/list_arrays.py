@@ -43,6 +43,12 @@ def index_of_arrays(block: Block, index: Any, span: Span) -> Any:
     return stacked(block, index, span) if _is_list(block, index) else index
 
 
+def takes_copy(block: Block, index: Any) -> bool:
+    """Whether an index takes elements of an array one by one, as arrays and lists do; a view is what others show."""
+    places = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
+    return any(isinstance(each, list) or _has_axes(block, each) for each in places)
+
+
 def array_beside(block: Block, value: Any, other: Any, span: Span) -> Any:
     """The same of an operand: a list beside an array is one."""
     return as_array(block, value, span) if _has_axes(block, other) else value

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import mutable
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.tuples import form_in, form_of, parts_of_form
-from relay.frontend.python.values import applied, as_expr, is_nothing, is_number, is_option, items
+from relay.frontend.python.tuples import form_in, form_of, form_of_list, parts_of_form
+from relay.frontend.python.values import applied, as_expr, is_list, is_nothing, is_number, is_option, items
 from relay.ir.expr import Expr, Var
 from relay.ir.types import (
+    ANY,
     GlobalTypeVar,
     IncompleteType,
     TensorType,
@@ -96,6 +97,42 @@ def _type_of_kinds(ways: Sequence[Way]) -> Type | None:
         return scalar_type("float32")
     lists = [way for way in ways if isinstance(way[1], list) and way[1]]
     return lists[0][0].type_of(as_expr(*lists[0])) if lists else None
+
+
+def wider(one: Type, other: Type) -> Type | None:
+    """The type of a variable that is of one type here and of another there: a number is as wide as the wider, an extent
+    that is not the same is any, and what may be missing somewhere may be missing. None where there is none."""
+    match one, other:
+        case _ if one == other:
+            return one
+        case TensorType(shape=()), TensorType(shape=()) if not (one.dtype.is_bool or other.dtype.is_bool):
+            return max(one, other, key=lambda number: (number.dtype.is_float, number.dtype.item_bytes))
+        case TensorType(), TensorType() if one.dtype == other.dtype and len(one.shape) == len(other.shape):
+            extents = zip(one.shape, other.shape, strict=True)
+            return TensorType(tuple(a if a == b else ANY for a, b in extents), one.dtype)
+        case TupleType(), TupleType() if form_in(one) == form_in(other) and len(one.fields) == len(other.fields):
+            fields = _each_wider(one.fields, other.fields)
+            return None if fields is None else TupleType(fields, one.form)
+        case TupleType(), TypeCall(args=(element,)) if is_list(other) and form_in(one) == form_of_list(one.fields):
+            found: Type | None = element
+            for field_type in one.fields:
+                found = None if found is None else wider(found, field_type)
+            return None if found is None else TypeCall(other.func, (found,))
+        case TypeCall(func=func, args=own), TypeCall(func=other_func, args=others) if func == other_func:
+            args = _each_wider(own, others)
+            return None if args is None else TypeCall(func, args)
+        case _:
+            pass
+    for option, there in ((one, other), (other, one)):
+        if is_option(option) and isinstance(option, TypeCall):
+            inside = wider(option.args[0], there)
+            return None if inside is None else TypeCall(option.func, (inside,))
+    return None
+
+
+def _each_wider(ones: Sequence[Type], others: Sequence[Type]) -> tuple[Type, ...] | None:
+    found = [wider(one, other) for one, other in zip(ones, others, strict=False)]
+    return None if None in found or len(ones) != len(others) else tuple(cast("list[Type]", found))
 
 
 def _same_but_for_extents(one: Type, other: Type) -> bool:

@@ -13,8 +13,8 @@ from relay.frontend.python.datatype import DataInstance, define
 from relay.frontend.python.library.meeting import meeting_type
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.stepping import Position, Stepping
-from relay.frontend.python.syntax.assigned import reads
-from relay.frontend.python.values import as_expr, is_expr
+from relay.frontend.python.syntax.assigned import changed_lists, reads
+from relay.frontend.python.values import as_expr, is_expr, is_number
 from relay.ir.expr import Expr, Tuple, Var
 from relay.ir.type_traversal import tensor_types
 from relay.ir.types import TensorType, Type
@@ -57,6 +57,25 @@ def learned_types(
     if wrong and any(_is_empty(block.names[name]) for name in begins if name not in found):
         raise wrong[0]  # and not that nothing says what is in the list
     return found
+
+
+def kept_lists(block: Block, node: ast.While | ast.For, names: Sequence[str]) -> set[str]:
+    """The variables that begin as lists of known length, of more than numbers, and that the loop only assigns anew: as
+    long as no turn tells otherwise, they keep their length, and their elements may be of several types."""
+    changed = {name for _, name in changed_lists(node)}
+    changed |= {target.id for each in ast.walk(node) if isinstance(each, ast.AugAssign) for target in [each.target]
+                if isinstance(target, ast.Name)}  # fmt: skip
+    return {name for name in names if name not in changed and _is_of_parts(block, block.names[name])}
+
+
+def _is_of_parts(block: Block, value: Any) -> bool:
+    """Whether a value is a list known now that has an array in it, or something else with parts."""
+    elements = cast("list[Any]", value) if isinstance(value, list) else []
+    return any(not is_number(block.type_of(each)) if is_expr(each) else not _is_scalar(each) for each in elements)
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def _is_empty(value: Any) -> bool:

@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.span import Span
@@ -16,9 +17,10 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset
 from relay.frontend.python.expressions.operators import narrows
 from relay.frontend.python.facts.ownership import Held
+from relay.frontend.python.library.meeting import wider
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.branches import changing_names, joined, take_state
-from relay.frontend.python.statements.learning import learned_types
+from relay.frontend.python.statements.learning import kept_lists, learned_types
 from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
 from relay.frontend.python.syntax.assigned import (
     asks_for_none,
@@ -34,9 +36,11 @@ from relay.frontend.python.syntax.assigned import (
 )
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import form_in
-from relay.frontend.python.values import applied, as_expr, is_number, is_option
+from relay.frontend.python.values import applied, as_expr, is_number, is_option, of_form
 from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var
-from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, scalar_type
+from relay.ir.type_traversal import has_unknown_dimension, map_type
+from relay.ir.types import ANY, GlobalTypeVar, TensorType, TupleType, Type, TypeCall, scalar_type
+from relay.ir.variables import free_vars
 
 
 @frozen(eq=False)
@@ -83,9 +87,11 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
     for name in changed:
         block.names.setdefault(name, Unset(span))
     names = [name for name in changed if not isinstance(block.names[name], Unset)]
-    learned = learned_types(block, node, stepping, names)
-    starts = [_begin(block, name, span, learned.get(name)) for name in names]
-    types = [block.type_of(each) for each in starts]
+    told = learned_types(block, node, stepping, names)
+    learned = {**told, **{name: type_ for name in names if (type_ := block.session.learned.get((span, name)))}}
+    keeps = kept_lists(block, node, names)
+    starts = [_begin(block, name, span, learned.get(name), name in keeps) for name in names]
+    types = [learned.get(name) or block.type_of(each) for name, each in zip(names, starts, strict=True)]
     state = [Var(name, type_, span=span) for name, type_ in zip(names, types, strict=True)]
     for start, variable in zip(starts, state, strict=True):
         block.ownership.begin_loop(start, variable)
@@ -134,10 +140,11 @@ def _finished(node: ast.While | ast.For, end: End, exits: Exits) -> End:
     return lambda side: dispatch.run(side, node.orelse, replace(exits, fall=end))
 
 
-def _begin(block: Block, name: str, span: Span, learned: Type | None) -> Expr:
+def _begin(block: Block, name: str, span: Span, learned: Type | None, keeps_length: bool) -> Expr:
     """What a variable is before the loop."""
     worth = block.names[name]
-    start = as_expr(block, worth, span, learned)
+    is_kept = keeps_length and learned is None
+    start = of_form(block, worth, span) if is_kept else as_expr(block, worth, span, learned)
     made = block.bind(name, start, span) if learned is None else block.bind_as(name, start, learned, span)
     return block.ownership.hand_on(worth, made)
 
@@ -148,13 +155,14 @@ def _made(
 ) -> Expr | None:  # fmt: skip
     """The loop; the whole expression, with what follows, where a `return` stands inside."""
 
-    def ways(end: End) -> Expr:
-        return _function(block, node, stepping, starts, made, end, exits)
+    def ways(end: End, result: Type | None = None) -> Expr:
+        return _function(block, node, stepping, starts, made, end, exits, result)
 
     behind = _set_behind(block, node)
     names = [*made.names, *behind]
     if _leaves(node):
-        return block.closed(joined(block, names, made.span, ways, lambda side: dispatch.run(side, rest, exits)))
+        whole = joined(block, names, made.span, ways, lambda side: dispatch.run(side, rest, exits))
+        return block.closed(_declared(block, whole, made))
     if node.orelse or behind:
         _go_on(block, names, made.span, ways)
         return None
@@ -166,11 +174,12 @@ def _made(
         found = _converted(side, made)
         return side.closed(found[0] if len(found) == 1 else Tuple(tuple(found), span=made.span))
 
-    whole = ways(values)
     if len(made.names) == 1:
+        whole = ways(values, made.types[0])
         block.names[made.names[0]] = block.bind_as(made.names[0], whole, made.types[0], made.span)
     else:
-        state = block.bind_as("state", whole, TupleType(tuple(made.types)), made.span)
+        type_ = TupleType(tuple(made.types))
+        state = block.bind_as("state", ways(values, type_), type_, made.span)
         take_state(block, made.names, state, "state", made.span)
     for place, name in enumerate(made.names):  # a variable is behind the loop what it was in it
         held = min(block.ownership.held_at_most(*end[place]) for end in ends)
@@ -178,11 +187,30 @@ def _made(
     return None
 
 
+def _declared(block: Block, whole: Expr, made: _Loop) -> Expr:
+    """A loop that a `return` leaves, with what stands behind it. Where a turn may give its variables other extents, it
+    says what it is worth, if the function around it does: else the next turn would have the same extents."""
+    match whole:
+        case Let(after, Function() as behind, Let(var, Function() as turns, call)) if var is made.var:
+            is_open = any(map(has_unknown_dimension, made.types))
+            if not is_open or any(each.checked_type is None for each in free_vars(behind.body)):
+                return whole
+            known = block.definition.extents
+            result = map_type(
+                block.type_of(behind.body), dimension=lambda each: each if known.issuperset(free_symbols(each)) else ANY
+            )
+            declared = replace(turns, ret_type=result)
+            return Let(after, replace(behind, ret_type=result), Let(var, declared, call, span=made.span))
+        case _:
+            return whole
+
+
 def _function(
     block: Block, node: ast.While | ast.For, stepping: Stepping, starts: Sequence[Expr], made: _Loop, end: End,
-    exits: Exits,
+    exits: Exits, result: Type | None,
 ) -> Expr:  # fmt: skip
-    """The local function, called with what the loop starts from. It ends by `end`."""
+    """The local function, called with what the loop starts from. It ends by `end`, with a value of the type `result`,
+    if that is known."""
     inner = block.inside()
     inner.names.update({name: Unset(made.span) for name in bound_names(node.body)})
     position = [Var(stepping.hint, block.type_of(each), span=made.span) for each in stepping.start]
@@ -202,7 +230,7 @@ def _function(
         return _finished(node, end, exits)(side)
 
     turn = inner.closed(stepping.turn(inner, position, body, finished))
-    function = Function((*position, *made.state), turn, span=made.span)
+    function = Function((*position, *made.state), turn, result, span=made.span)
     call = Call(made.var, (*stepping.start, *starts), span=made.span)
     return Let(made.var, function, call, span=made.span)
 
@@ -216,12 +244,16 @@ def _again(block: Block, made: _Loop, after: Callable[[], Position]) -> Expr:
 
 
 def _converted(block: Block, made: _Loop) -> list[Expr]:
-    """The variables at the end of a turn. Raises `RelayError` (rule `loop-variable-changes-type`)."""
+    """The variables at the end of a turn. Raises `RelayError` (rule `loop-variable-changes-type`); a type that is wide
+    enough is learned."""
     values: list[Expr] = []
     for name, type_ in zip(made.names, made.types, strict=True):
         value = as_expr(block, block.names[name], made.span, type_, declared=False)
         found = block.type_of(value)
         if not _fits(found, type_):
+            wanted = wider(type_, found)
+            if wanted is not None and wanted != type_:
+                block.session.learned[made.span, name] = wanted
             raise RelayError(
                 rule="loop-variable-changes-type",
                 message=f"the variable `{name}` has another type after a turn of the loop than before it",

@@ -262,3 +262,20 @@ def asks_for_none(test: ast.expr) -> bool:
         and each.comparators[0].value is None
         for each in ast.walk(test)
     )
+
+
+def names_there(test: ast.expr) -> list[str]:
+    """The variables that are not None where a test holds.
+
+    >>> names_there(ast.parse("x is not None and (y := f(x)) and z > 0").body[0].value)
+    ['x', 'y']
+    """
+    match test:
+        case ast.Compare(left=inside, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return names_there(inside)
+        case ast.Name(id=name) | ast.NamedExpr(target=ast.Name(id=name)):
+            return [name]
+        case ast.BoolOp(op=ast.And(), values=values):
+            return [name for each in values for name in names_there(each)]
+        case _:
+            return []

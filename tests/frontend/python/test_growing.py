@@ -1,0 +1,162 @@
+"""Variables of loops whose types follow from the turns: numbers that become floats, arrays that get other extents,
+lists that keep their length, what a turn may leave missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relay
+
+from .running import agrees
+
+Vector = relay.Tensor[("n",)]
+Any = relay.Tensor[("?",)]
+Rows = relay.Tensor[("n", 3)]
+X = np.array([1, 2, 3.5], np.float32)
+ROWS = np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32)
+WEIGHTS = [np.ones((3, 4), np.float32), np.full((4, 2), 0.1, np.float32)]
+BACK = [np.full((4, 4), 0.1, np.float32), np.eye(2, dtype=np.float32)]
+
+
+def total_of_floats(x: Vector):
+    total, scale = 0, 1
+    for value in x:
+        total, scale = total + value, scale * 0.5
+    return total, scale
+
+
+def totals_of_rows(x: Rows):
+    total = 0
+    for row in x:
+        inside = 0
+        for value in row:
+            inside += value * 0.5
+        total += inside
+    return total
+
+
+def doubles(x: Vector):
+    for _ in range(3):
+        x = np.concatenate([x, x])
+    return x
+
+
+def without_the_largest(x: Vector):
+    count = 0
+    while x.size > 0:
+        x = x[x < x.max()]
+        count += 1
+    return count, x
+
+
+def in_a_tuple(x: Vector):
+    state = (x, 0)
+    for i in range(3):
+        state = (state[0][state[0] > i], state[1] + state[0].sum())
+    return state
+
+
+def centers_by_label(x: Rows):
+    centers = x[:2]
+    for _ in range(3):
+        rows = []
+        for j in range(2):
+            near = x[x[:, 0] > j]
+            if len(near) > 0:
+                rows.append(near.mean(axis=0))
+            else:
+                rows.append(centers[j])
+        centers = np.array(rows)
+    return centers, ((x[:, None, :] - centers[None]) ** 2).sum(axis=-1)
+
+
+def until_it_is_long(x: Vector) -> tuple[Any, int]:
+    y = x
+    for i in range(9):
+        y = np.concatenate([y, x])
+        if y.sum() > 20:
+            return y, i
+    return y, -1
+
+
+@pytest.mark.parametrize("definition", [total_of_floats, doubles, without_the_largest, in_a_tuple, until_it_is_long])
+def test_turns_tell_the_types_of_variables(definition):
+    agrees(definition, X)
+
+
+@pytest.mark.parametrize("definition", [totals_of_rows, centers_by_label])
+def test_turns_tell_the_types_of_variables_for_rows(definition):
+    agrees(definition, ROWS)
+
+
+def test_a_turn_may_leave_a_variable_missing():
+    def last_beyond(xs: list[int], k: int):
+        best = 0
+        for x in xs:
+            if x > k:
+                best = x
+            elif x == k:
+                best = None
+        return best
+
+    agrees(last_beyond, [1, 5, 2], np.int32(2))
+    agrees(last_beyond, [2, 5, 1], np.int32(2))
+
+
+def steps_of_parameters(x: Rows, w: relay.Tensor[(3,)], b: relay.Tensor[(1,)]):
+    parameters = [w, b]
+    for _ in range(3):
+        error = x @ parameters[0] + parameters[1] - x[:, 0]
+        slopes = [x.T @ error, np.array([error.sum()])]
+        parameters = [p - 0.01 * slope for p, slope in zip(parameters, slopes)]  # noqa: B905
+    return parameters
+
+
+def states_of_layers(x: Rows):
+    states = [np.zeros(4, np.float32), np.zeros(2, np.float32)]
+    for row in x:
+        signal = row
+        following = []
+        for weight, back, state in zip(WEIGHTS, BACK, states):  # noqa: B905
+            signal = np.tanh(signal @ weight + state @ back)
+            following.append(signal)
+        states = following
+    return states[-1], states
+
+
+def two_of_a_kind(x: Rows):
+    pair = [x[0], x[1] * 2]
+    for i in range(len(x)):
+        pair = [pair[1], pair[i % 2] + 1]
+    return pair
+
+
+def a_list_that_grows(x: Rows):
+    rows = [x[0], x[1]]
+    for i in range(len(x)):
+        rows = [*rows, x[i]]
+    return rows, len(rows)
+
+
+def left_early(x: Rows):
+    states = [np.zeros(3, np.float32), np.ones((1, 3), np.float32)]
+    for row in x:
+        if row[0] > 0.5:
+            continue
+        if row[0] < -1:
+            break
+        states = [states[0] + row, states[1] * 2] if row[1] > 0 else [states[0], states[1] + 1]
+    else:
+        states = [states[0] * 2, states[1]]
+    return states
+
+
+@pytest.mark.parametrize("definition", [states_of_layers, two_of_a_kind, a_list_that_grows, left_early])
+def test_lists_keep_their_length_through_loops(definition):
+    agrees(definition, ROWS)
+    agrees(definition, -ROWS)
+
+
+def test_parameters_of_several_shapes_are_a_list():
+    agrees(steps_of_parameters, ROWS, ROWS[0].copy(), ROWS[1, :1].copy())
