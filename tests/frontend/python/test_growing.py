@@ -160,3 +160,38 @@ def test_lists_keep_their_length_through_loops(definition):
 
 def test_parameters_of_several_shapes_are_a_list():
     agrees(steps_of_parameters, ROWS, ROWS[0].copy(), ROWS[1, :1].copy())
+
+
+def sums_of_rows(x: Rows):
+    total, product, difference = 0, 1.0, 0
+    for row in x:
+        total += row
+        product = product * row
+        difference -= row.sum()
+    return total, product, difference
+
+
+def sum_over_columns(x: Rows):
+    total = 0
+    for j in range(3):
+        total = total + x[:, j] * j
+    return total
+
+
+@pytest.mark.parametrize("definition", [sums_of_rows, sum_over_columns])
+def test_a_number_that_arrays_are_added_to_is_an_array(definition):
+    agrees(definition, ROWS)
+
+
+def test_a_number_that_is_read_otherwise_stays_one():
+    def read_before(x: Rows):
+        product, seen = 1, 0.0
+        for row in x:
+            seen += np.sum(product)
+            product = product * row
+        return seen, product
+
+    with pytest.raises(relay.RelayError) as caught:
+        relay.function(read_before)(ROWS)
+    assert caught.value.rule == "loop-variable-changes-type"
+    assert "begin with" in caught.value.remedy

@@ -82,3 +82,35 @@ def test_layers_that_are_shared_share_their_parameters():
     _, params = model.to_relay()
     assert list(params) == ["layers.0.weight", "layers.0.bias"]
     np.testing.assert_allclose(model(X), Stack.__call__.__wrapped__(model, X), rtol=1e-5)
+
+
+@relay.model
+class Scaled:
+    factor = 3.0
+
+    def __init__(self):
+        self.offset = np.ones(4, np.float32)
+
+    @staticmethod
+    def doubled(x):
+        return x * 2
+
+    @classmethod
+    def scaled(cls, x):
+        return cls.doubled(x) * cls.factor
+
+    def __call__(self, x: Rows):
+        return self.scaled(self.doubled(x)) + self.offset
+
+
+def test_methods_of_the_class_are_called():
+    model = Scaled()
+    np.testing.assert_allclose(model(X), X * 12 + 1, rtol=1e-6)
+    np.testing.assert_allclose(relay.function(lambda_of(model))(X), X * 14 + 1, rtol=1e-6)
+
+
+def lambda_of(model):
+    def called(x: Rows):
+        return model(x) + model.doubled(x)
+
+    return called

@@ -23,7 +23,7 @@ def try_and_assert(x: Vector):
 def changes_type(x: Vector, n: int):
     total = 0
     for _ in range(n):
-        total = total + x
+        total = np.maximum(total, x)
     return total
 
 

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from relay.base.frozen import frozen
-from relay.frontend.python.block import Block
-from relay.frontend.python.syntax.arguments import Parameter
+from relay.frontend.python.block import Block, Forms, begin
+from relay.frontend.python.session import Session
+from relay.frontend.python.syntax.arguments import Parameter, defaults_of, parameters_of_source
 from relay.ir.expr import Var
 from relay.ir.operator import Operator
 from relay.ops.transformations import Wrt
@@ -45,6 +46,17 @@ class Template:
     @property
     def name(self) -> str:
         return f"`{self.node.name}`" if isinstance(self.node, ast.FunctionDef) else "a lambda"
+
+
+def template_of(session: Session, forms: Forms, function: Callable[..., Any], *owner: Any) -> Template:
+    """A function that stands elsewhere, as a nested one. Its first parameters are its `owner`, where it has one."""
+    definition, tree = begin(session, forms, function)
+    parameters = parameters_of_source(definition.source)
+    around = Block(definition, {each.name: owned for each, owned in zip(parameters, owner, strict=False)})
+    made = Template(tree, around, tuple(parameters[len(owner) :]), defaults_of(function))
+    if not owner:
+        around.names[tree.name] = made  # it may call itself
+    return made
 
 
 @frozen(eq=False)

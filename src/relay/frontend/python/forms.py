@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from types import FunctionType
 
 from relay.frontend.python.block import Forms
 from relay.frontend.python.callables import Method, Partial, PythonFunction, Template, Transformed
 from relay.frontend.python.expressions import comprehensions, displays, names, operators
-from relay.frontend.python.functions import calls, definitions, templates, transformed
+from relay.frontend.python.functions import calls, definitions, templates, transformed, undecorated
 from relay.frontend.python.library.functional import call_partial
 from relay.frontend.python.models import ModelPart
 from relay.frontend.python.statements import branches, loops, matching, simple
@@ -64,5 +65,10 @@ FORMS = Forms(
         type: calls.call_class,
         object: calls.call_python,
     },
-    closures={Template: templates.closure, PythonFunction: definitions.function_value, Transformed: transformed.value},
+    closures={
+        Template: templates.closure,
+        PythonFunction: definitions.function_value,
+        Transformed: transformed.value,
+        FunctionType: undecorated.nested_value,
+    },
 )

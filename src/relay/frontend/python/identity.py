@@ -17,6 +17,7 @@ import numpy as np
 from relay.arith.expr import Symbol
 from relay.frontend.python.block import finder
 from relay.frontend.python.callables import PythonFunction
+from relay.frontend.python.functions.undecorated import is_undecorated
 from relay.frontend.python.notation import Notation
 from relay.frontend.python.syntax.source import Definition, definition_of
 
@@ -41,7 +42,7 @@ def identity(function: PythonFunction) -> str | None:
     waiting: list[Any] = [function]
     while waiting:
         value = waiting.pop()
-        if isinstance(value, PythonFunction):  # which of those that were met, where it was
+        if isinstance(value, PythonFunction) or is_undecorated(value):  # which of those that were met, where it was
             is_known = id(value) in met
             state.update(f"{met.setdefault(id(value), len(met))}\n".encode())
             if is_known:
@@ -58,6 +59,8 @@ def identity(function: PythonFunction) -> str | None:
 def _told(value: Any) -> Told | None:
     if isinstance(value, PythonFunction):
         return _function(value)
+    if is_undecorated(value):
+        return _function(PythonFunction(value))
     if isinstance(value, Notation):
         return f"annotation {value}", ()
     if type(value) in _PLAIN:

@@ -12,10 +12,9 @@ import numpy as np
 
 from relay.base.dtypes import dtype_of
 from relay.base.frozen import mutable
-from relay.frontend.python.block import Block, Forms, begin
-from relay.frontend.python.callables import Template
+from relay.frontend.python.block import Block, Forms
+from relay.frontend.python.callables import Template, template_of
 from relay.frontend.python.session import Session
-from relay.frontend.python.syntax.arguments import defaults_of, parameters_of_source
 from relay.ir.expr import Var
 from relay.ir.types import TensorType
 from relay.ops.framework.build import with_known_type
@@ -67,16 +66,21 @@ class ModelPart:
 
     def own_method(self, name: str) -> Template | None:
         """The method of a name, if that is what it is of."""
-        found = getattr(type(self.model), name, None)
-        return self.method(inspect.unwrap(found)) if isinstance(found, FunctionType) else None
+        found = inspect.getattr_static(type(self.model), name, None)
+        match found:
+            case FunctionType():
+                return self.method(inspect.unwrap(found), self)
+            case classmethod():
+                return self.method(inspect.unwrap(found.__func__), type(self.model))
+            case staticmethod():
+                return self.method(inspect.unwrap(found.__func__))
+            case _:
+                return None
 
-    def method(self, function: Callable[..., Any]) -> Template:
-        """A method, which knows the model: a nested function, as others are."""
+    def method(self, function: Callable[..., Any], *owner: Any) -> Template:
+        """A method, which knows the model or the class that owns it: a nested function, as others are."""
         if function not in self._methods:
-            definition, tree = begin(self._session, self._forms, function)
-            itself, *parameters = parameters_of_source(definition.source)
-            around = Block(definition, {itself.name: self})
-            self._methods[function] = Template(tree, around, tuple(parameters), defaults_of(function))
+            self._methods[function] = template_of(self._session, self._forms, function, *owner)
         return self._methods[function]
 
 

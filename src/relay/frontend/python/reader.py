@@ -39,17 +39,22 @@ def read_function(defined: PythonFunction) -> Reading:
     """The module of a decorated function: itself as `@main`, and what it calls. Raises `RelayError` for Python outside
     the subset."""
     session = Session()
-    name = define(session, FORMS, defined, texts_of(defined.definition, defined.texts))
-    functions = dict(session.functions)
-    type_ = functions[name].checked_type
-    assert isinstance(type_, FuncType)
-    takes, gives = any(map(has_forms, type_.arg_types)), type_.ret_type if has_forms(type_.ret_type) else None
-    if not session.called[name]:
-        return Reading(session.module(functions.pop(name), functions), takes, gives)
-    again = refresh(functions[name])
-    assert isinstance(again, Function)
-    main = Function(again.params, Call(name, again.params), again.ret_type, span=again.span)
-    return Reading(session.module(main, functions), takes, gives)
+    return session.read(lambda: _reading(session, defined))
+
+
+def _reading(session: Session, defined: PythonFunction) -> Reading:
+    with session.definition():  # what is wrong with it as a whole is told by the module
+        name = define(session, FORMS, defined, texts_of(defined.definition, defined.texts))
+        functions = dict(session.functions)
+        type_ = functions[name].checked_type
+        assert isinstance(type_, FuncType)
+        takes, gives = any(map(has_forms, type_.arg_types)), type_.ret_type if has_forms(type_.ret_type) else None
+        if not session.called[name]:
+            return Reading(session.module(functions.pop(name), functions), takes, gives)
+        again = refresh(functions[name])
+        assert isinstance(again, Function)
+        main = Function(again.params, Call(name, again.params), again.ret_type, span=again.span)
+        return Reading(session.module(main, functions), takes, gives)
 
 
 def read_model(
@@ -60,8 +65,11 @@ def read_model(
     `around` are names that annotations may use beside those that the method itself knows.
     """
     session, arrays = Session(), Parameters()
-    main = session.read(lambda: _main(model, method, around, session, arrays))
-    return session.module(main, session.functions), arrays.arrays
+
+    def reading() -> IRModule:
+        return session.module(_main(model, method, around, session, arrays), session.functions)
+
+    return session.read(reading), arrays.arrays
 
 
 def _main(model: Any, method: str, around: Mapping[str, Any], session: Session, arrays: Parameters) -> Function:

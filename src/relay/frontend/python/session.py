@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
+from math import prod
 from typing import Any, TypeVar, cast
 
 from relay.base.diagnostics import RelayError
-from relay.base.frozen import mutable
+from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.frontend.python.datatype import DataTypes
@@ -47,15 +48,29 @@ def _lists_and_options() -> DataTypes:
     return DataTypes((each.header, each) for each in prelude_types() if each.header.name in ("List", "Option"))
 
 
+_MOST_TURNS = 64
+"""Of loops inside one another, that are read turn by turn."""
+
+
+@frozen
+class Turns:
+    """How often a loop runs over a range that is known now, and where its text ends."""
+
+    count: int
+    last_line: int
+
+
 @mutable
 class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
     `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that
     were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
-    place. `models` are those that were met, by identity, as programs see them. `reads` counts how often each definition
-    reads each name, `libraries` are those that it names. `ranges` is what is known of integers, and `ownership` who
-    holds arrays and lists. `trials` are the readings in progress that only ask for types, each with what was found to
-    be wrong in it. `learned` are the types of loops' variables, by the place of the loop, that their turns told."""
+    place. `models` are those that were met, by identity, as programs see them; `undecorated` are functions of Python
+    as nested ones. `reads` counts how often each definition reads each name, `libraries` are those that it names.
+    `ranges` is what is known of integers, and `ownership` who holds arrays and lists. `trials` are the readings in
+    progress that only ask for types, each with what was found to be wrong in it. `learned` are the types of loops'
+    variables, by the place of the loop, that their turns told; `counted` the loops that were met whose number of turns
+    is known now, and `unrolled` those that are read turn by turn."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -65,12 +80,15 @@ class Session:
     called: Counter[GlobalVar] = field(default_factory=Counter)
     inlining: list[object] = field(default_factory=list)
     models: dict[int, Any] = field(default_factory=dict)
+    undecorated: dict[object, Any] = field(default_factory=dict)
     reads: dict[ast.AST, Counter[str]] = field(default_factory=dict)
     libraries: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
     trials: list[list[RelayError]] = field(default_factory=list)
     learned: dict[tuple[Span, str], Type] = field(default_factory=dict)
+    counted: dict[Span, Turns] = field(default_factory=dict)
+    unrolled: set[Span] = field(default_factory=set)
     _fresh: FreshNames = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,14 +109,34 @@ class Session:
             self.trials.pop()
 
     def read(self, definition: Callable[[], Read]) -> Read:
-        """What reading a definition gives; again where it was wrong, as long as that told more of its loops."""
+        """What reading a definition gives. Where it was wrong it is read again, as long as that told more of its loops;
+        then with loops of few turns turn by turn, first those around what is wrong. Raises the `RelayError` that none
+        of this mends."""
+        around, first = self.counted, None
         while True:
-            known = dict(self.learned)
+            known, self.counted = dict(self.learned), dict[Span, Turns]()
             try:
                 return definition()
-            except RelayError:
-                if self.learned == known:
-                    raise
+            except RelayError as error:
+                if self.learned != known:
+                    continue
+                first, chosen = first or error, self._turn_by_turn(error.span)
+                if not chosen:
+                    raise first from None
+                self.unrolled |= chosen
+            finally:
+                self.counted = around
+
+    def _turn_by_turn(self, wrong: Span | None) -> set[Span]:
+        """The loops to read turn by turn, where something is wrong: the innermost around it, else all there are."""
+        waiting = {span: turns for span, turns in self.counted.items() if span not in self.unrolled}
+        inside = [
+            span for span, turns in waiting.items()
+            if wrong is not None and span.source == wrong.source and span.line <= wrong.line <= turns.last_line
+        ]  # fmt: skip
+        chosen = {max(inside, key=lambda span: span.line)} if inside else set(waiting)
+        together = chosen | (self.unrolled & self.counted.keys())
+        return chosen if prod(self.counted[span].count for span in together) <= _MOST_TURNS else set()
 
     @contextmanager
     def definition(self) -> Generator[None]:

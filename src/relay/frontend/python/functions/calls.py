@@ -16,11 +16,12 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.callables import Counted, Method, Template, Together, ref
+from relay.frontend.python.callables import Counted, Method, PythonFunction, Template, Together, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.expressions.operators import combined
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.functions import transformed
+from relay.frontend.python.functions.undecorated import as_nested, is_undecorated
 from relay.frontend.python.library.applied import applied
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
 from relay.frontend.python.library.indexing import sizes
@@ -78,8 +79,8 @@ def _callee(block: Block, node: ast.expr) -> Any:
 
 
 def _only_reads(callee: Any) -> bool:
-    """Whether what is called keeps no array or list that it is given."""
-    if isinstance(callee, Method):
+    """Whether what is called keeps no array or list that it is given, or says itself what it may keep."""
+    if isinstance(callee, Method | PythonFunction):
         return True
     module = str(getattr(callee, "__module__", ""))
     return not any(callee is each for each in (ref, zip, enumerate, reversed)) and (
@@ -197,6 +198,8 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return _made_of(block, is_view, owner, made, span)
     if is_builder(callee):
         return own(callee(*given, **arguments.named))
+    if is_undecorated(callee):
+        return dispatch.call(block, as_nested(block, callee), arguments)
     raise refusal(span, f"the call of {name}", instead(callee))
 
 

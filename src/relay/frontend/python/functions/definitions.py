@@ -18,7 +18,7 @@ from relay.frontend.python.syntax.arguments import Arguments, bound, defaults_of
 from relay.frontend.python.syntax.source import read_source
 from relay.frontend.python.values import annotation_of, meaning
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
-from relay.ir.types import FuncType, TensorType, Type
+from relay.ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall, type_parts
 from relay.ops.framework.build import with_known_type
 
 
@@ -84,7 +84,28 @@ def call_function(block: Block, callee: PythonFunction, arguments: Arguments) ->
     wanted = type_.arg_types if isinstance(type_, FuncType) else [None] * len(values)
     pairs = zip(values, wanted, strict=True)
     made = tuple(dispatch.as_argument(block, value, arguments.span, each) for value, each in pairs)
+    if _may_keep(type_):
+        for value in values:
+            block.ownership.share(value)
     return Call(target, made, span=arguments.span)
+
+
+def _may_keep(type_: Type) -> bool:
+    """Whether a call of a function may leave what it is given in its result, or in a reference."""
+    if not isinstance(type_, FuncType):
+        return True
+    has_refs = any(isinstance(part, RefType) for each in type_.arg_types for part in type_parts(each))
+    return has_refs or not all(map(_is_of_numbers, type_parts(type_.ret_type)))
+
+
+def _is_of_numbers(part: Type) -> bool:
+    match part:
+        case TensorType(shape=shape):
+            return shape == ()
+        case TypeCall(func=GlobalTypeVar(name="Option")) | GlobalTypeVar(name="Option") | TupleType():
+            return True  # as far as its parts are
+        case _:
+            return False
 
 
 def function_value(block: Block, callee: PythonFunction, span: Span, wanted: Type | None = None) -> Expr:  # noqa: ARG001

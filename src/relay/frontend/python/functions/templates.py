@@ -79,7 +79,7 @@ def call_template(block: Block, callee: Template, arguments: Arguments) -> Any:
 
 def call_model(block: Block, callee: ModelPart, arguments: Arguments) -> Any:
     """`self.layer(x)`, where the layer is a model."""
-    return call_template(block, callee.method(inspect.unwrap(type(callee.model).__call__)), arguments)
+    return call_template(block, callee.method(inspect.unwrap(type(callee.model).__call__), callee), arguments)
 
 
 _DEEPEST = 24

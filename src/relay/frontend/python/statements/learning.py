@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, Unset
@@ -16,8 +17,8 @@ from relay.frontend.python.statements.stepping import Position, Stepping
 from relay.frontend.python.syntax.assigned import changed_lists, reads
 from relay.frontend.python.values import as_expr, is_expr, is_number
 from relay.ir.expr import Expr, Tuple, Var
-from relay.ir.type_traversal import tensor_types
-from relay.ir.types import TensorType, Type
+from relay.ir.type_traversal import map_type, tensor_types, type_symbols
+from relay.ir.types import ANY, TensorType, Type
 
 _WIDE_BYTES = 8
 _Seen: TypeAlias = Callable[[Block, str, Any], None]
@@ -48,7 +49,7 @@ def learned_types(
         elif not _is_empty(worth):
             type_ = meeting_type([(block, block.names[name], span), (side, worth, span)])
         if type_ is not None:
-            found.setdefault(name, type_)
+            found.setdefault(name, _from_outside(block, type_))
 
     known, wrong = -1, list[RelayError]()
     while known < len(found) < len(begins):  # what one of them becomes may tell what another does
@@ -57,6 +58,13 @@ def learned_types(
     if wrong and any(_is_empty(block.names[name]) for name in begins if name not in found):
         raise wrong[0]  # and not that nothing says what is in the list
     return found
+
+
+def _from_outside(block: Block, type_: Type) -> Type:
+    """A type, where extents that a turn makes are any: the next one makes others."""
+    worth = [each.checked_type for each in block.names.values() if is_expr(each) and each.checked_type is not None]
+    known = block.definition.extents.union(*map(type_symbols, worth))
+    return map_type(type_, dimension=lambda extent: extent if known.issuperset(free_symbols(extent)) else ANY)
 
 
 def kept_lists(block: Block, node: ast.While | ast.For, names: Sequence[str]) -> set[str]:

@@ -4,7 +4,7 @@ the loop changes; or the body once for each element, where their number is known
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -31,6 +31,7 @@ from relay.frontend.python.syntax.assigned import (
     leaves_early,
     may_fall_through,
     named_in,
+    only_adds_to,
     reads,
     target_names,
 )
@@ -41,18 +42,20 @@ from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var
 from relay.ir.type_traversal import has_unknown_dimension, map_type
 from relay.ir.types import ANY, GlobalTypeVar, TensorType, TupleType, Type, TypeCall, scalar_type
 from relay.ir.variables import free_vars
+from relay.ops.creation.create import full
 
 
 @frozen(eq=False)
 class _Loop:
     """The local function, with the place of the loop and the variables that it changes: `state` are its parameters for
-    them."""
+    them. `sums` are those that it only adds to, or multiplies."""
 
     var: Var
     span: Span
     names: Sequence[str]
     state: Sequence[Var]
     types: Sequence[Type]
+    sums: Collection[str]
 
 
 _End: TypeAlias = list[tuple[Any, Held]]
@@ -95,7 +98,8 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
     state = [Var(name, type_, span=span) for name, type_ in zip(names, types, strict=True)]
     for start, variable in zip(starts, state, strict=True):
         block.ownership.begin_loop(start, variable)
-    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types), rest, exits)
+    sums = [name for name, type_ in zip(names, types, strict=True) if is_number(type_) and only_adds_to(node, name)]
+    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types, sums), rest, exits)
 
 
 def _without_else(node: ast.While | ast.For) -> ast.While | ast.For:
@@ -144,6 +148,9 @@ def _begin(block: Block, name: str, span: Span, learned: Type | None, keeps_leng
     """What a variable is before the loop."""
     worth = block.names[name]
     is_kept = keeps_length and learned is None
+    if isinstance(learned, TensorType) and learned.shape and is_number(block.type_of(as_expr(block, worth, span))):
+        filled = full(as_expr(block, worth, span), learned.shape, learned.dtype)
+        worth = block.ownership.own(block.bind(name, filled, span))
     start = of_form(block, worth, span) if is_kept else as_expr(block, worth, span, learned)
     made = block.bind(name, start, span) if learned is None else block.bind_as(name, start, learned, span)
     return block.ownership.hand_on(worth, made)
@@ -251,7 +258,8 @@ def _converted(block: Block, made: _Loop) -> list[Expr]:
         value = as_expr(block, block.names[name], made.span, type_, declared=False)
         found = block.type_of(value)
         if not _fits(found, type_):
-            wanted = wider(type_, found)
+            wanted = _summed(block, found) if name in made.sums else None
+            wanted = wanted or wider(type_, found)
             if wanted is not None and wanted != type_:
                 block.session.learned[made.span, name] = wanted
             raise RelayError(
@@ -262,6 +270,14 @@ def _converted(block: Block, made: _Loop) -> list[Expr]:
             )  # fmt: skip
         values.append(value)
     return values
+
+
+def _summed(block: Block, found: Type) -> Type | None:
+    """The type of what began as a number to which a turn added an array: an array of that number makes the same."""
+    if not isinstance(found, TensorType) or not found.shape:
+        return None
+    symbols = {each for extent in found.shape for each in free_symbols(extent)}
+    return found if symbols <= block.definition.extents and not has_unknown_dimension(found) else None
 
 
 def _fits(found: Type, wanted: Type) -> bool:

@@ -14,6 +14,7 @@ from relay.frontend.python.callables import Counted, Method, Together
 from relay.frontend.python.facts.ranges import UNKNOWN
 from relay.frontend.python.library.indexing import extent_of
 from relay.frontend.python.library.lists.sequences import known, known_range
+from relay.frontend.python.session import Turns
 from relay.frontend.python.syntax.assigned import changed_names
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_number
@@ -49,7 +50,12 @@ def stepping_of(block: Block, node: ast.While | ast.For) -> Stepping | Sequence[
         return _while(block, node)
     span = block.span(node.iter)
     value = (dispatch.expr if _changes(node) else dispatch.operand)(block, node.iter)
-    found = None if isinstance(value, range) else known(block, value, span)
+    if isinstance(value, range):
+        place = block.span(node)
+        count = max(0, (value.stop - value.start) // value.step + 1)  # at most; `len` has no such numbers
+        block.session.counted[place] = Turns(count, place.line + (node.end_lineno or node.lineno) - node.lineno)
+        return list(value) if place in block.session.unrolled else stepping_over(block, value, span)
+    found = known(block, value, span)
     return stepping_over(block, value, span) if found is None else found
 
 

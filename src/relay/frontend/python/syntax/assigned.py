@@ -264,6 +264,32 @@ def asks_for_none(test: ast.expr) -> bool:
     )
 
 
+def only_adds_to(loop: ast.AST, name: str) -> bool:
+    """Whether a loop reads a variable only to add, subtract or multiply element by element: `x += y`, `x = x * y`. A
+    number and an array of that number make the same of it.
+
+    >>> loop = ast.parse("for y in ys: x = x + y; z -= x")
+    >>> only_adds_to(loop, "x"), only_adds_to(loop, "z")
+    (False, True)
+    """
+    own: set[ast.AST] = set()
+    for each in ast.walk(loop):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=target)], value=ast.BinOp(left=left, op=op)) if target == name:
+                own |= {left} if isinstance(op, _ELEMENTWISE) else set()
+            case ast.AugAssign(target=ast.Name(id=target), op=op) if target == name:
+                if not isinstance(op, _ELEMENTWISE):
+                    return False
+            case ast.Name(id=read, ctx=ast.Load()) if read == name and each not in own:
+                return False
+            case _:
+                pass
+    return True
+
+
+_ELEMENTWISE = (ast.Add, ast.Sub, ast.Mult)
+
+
 def names_there(test: ast.expr) -> list[str]:
     """The variables that are not None where a test holds.
 
