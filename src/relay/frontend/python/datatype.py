@@ -18,17 +18,18 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from relay.base.arguments import CLASS, expect
 from relay.base.diagnostics import RelayError
 from relay.frontend.python.notation import as_type
 from relay.frontend.python.syntax.source import names_around
-from relay.frontend.python.tuples import field_types, is_named_tuple
+from relay.frontend.python.tuples import Form, field_types, form_in, is_named_tuple
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Call, Constructor, Expr
-from relay.ir.types import GlobalTypeVar, Type, TypeVar
+from relay.ir.type_traversal import instantiated
+from relay.ir.types import GlobalTypeVar, Type, TypeCall, TypeVar, type_parts
 
 
 class DataTypes(dict[GlobalTypeVar, TypeData]):
@@ -37,6 +38,40 @@ class DataTypes(dict[GlobalTypeVar, TypeData]):
     def __init__(self, known: Iterable[tuple[GlobalTypeVar, TypeData]] = ()) -> None:
         super().__init__(known)
         self.classes: dict[GlobalTypeVar, Any] = {}
+        self._fields: dict[tuple[object, ...], tuple[Type, Mapping[str, tuple[Type, ...]]]] = {}
+        self._have_forms: dict[tuple[object, ...], tuple[Type, bool]] = {}
+
+    def fields(self, type_: TypeCall | GlobalTypeVar) -> Mapping[str, tuple[Type, ...]]:
+        """The types of the fields of a data type, by constructor; the same ones for the same arguments."""
+        header, arguments = (type_.func, type_.args) if isinstance(type_, TypeCall) else (type_, ())
+        key = header, *map(id, arguments)  # types that differ in the names of their parts alone are equal
+        if key not in self._fields:
+            data = self[header]
+            known = dict(zip(data.type_vars, arguments, strict=True))
+            made = {
+                each.name_hint: tuple(instantiated(part, known) for part in each.inputs) for each in data.constructors
+            }
+            self._fields[key] = type_, made
+        return self._fields[key][1]
+
+    def have_forms(self, type_: Type, counts: Callable[[Form], bool] = lambda _: True) -> bool:
+        """Whether values of a type have parts with names, in forms that count, also inside data."""
+        key = id(type_), counts
+        if key not in self._have_forms:
+            forms = (form_in(part) for part in self._parts(type_))
+            self._have_forms[key] = type_, any(form is not None and counts(form) for form in forms)
+        return self._have_forms[key][1]
+
+    def _parts(self, type_: Type) -> Iterator[Type]:
+        """A type, and all that values of it hold."""
+        waiting, met = [type_], set[GlobalTypeVar]()
+        while waiting:
+            for part in type_parts(waiting.pop()):
+                yield part
+                header = part.func if isinstance(part, TypeCall) else part
+                if isinstance(header, GlobalTypeVar) and header in self and header not in met:
+                    met.add(header)
+                    waiting += [each for constructor in self[header].constructors for each in constructor.inputs]
 
 
 class DataInstance:
