@@ -244,8 +244,9 @@ def test_strings_are_known_when_a_program_is_read():
     assert float(activated(-2.0)) == 0.0
     assert float(activated(-2.0, "tanh")) == pytest.approx(np.tanh(-2.0))
     assert float(activated(2.0, how="twice")) == 4.0
-    with pytest.raises(relay.RelayError, match="on no way"):
+    with pytest.raises(relay.RelayError, match="ValueError: linear") as caught:
         activated(1.0, "linear")
+    assert caught.value.rule == "check-failed"
     with pytest.raises(relay.RelayError, match="is a string"):
         activated(1.0, 3)
 
