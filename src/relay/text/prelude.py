@@ -102,8 +102,8 @@ def borrow_functions(module: IRModule, named: Mapping[str, Span | None], operato
     wanted = _closure(missing, library)
     types = _types(module, wanted, library)
     parser = ExpressionParser(library.tokens, operators)
-    for data in types.values():
-        parser.data_types.know(data)
+    for data in dict.fromkeys(data for name in wanted for data in library.types_of[name]):
+        parser.data_types.know(types[data.header])  # not others, whose constructors may have the same names
     reader = DefinitionReader(parser)
     functions: dict[GlobalVar, Function] = dict(module.functions)
     for name in wanted:

@@ -28,7 +28,9 @@ def agrees(definition: Callable[..., Any], *arguments: Any, expected: Any = None
     return found
 
 
-def fails(definition: Callable[..., Any], error: type[Exception], rule: str, *arguments: Any) -> None:
+def fails(
+    definition: Callable[..., Any], error: type[Exception] | tuple[type[Exception], ...], rule: str, *arguments: Any
+) -> None:
     """Where Python raises `error`, the program ends with a `RelayError` of a rule, in the interpreter and natively."""
     with pytest.raises(error):
         definition(*map(as_python, arguments))

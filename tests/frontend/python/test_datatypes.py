@@ -222,3 +222,70 @@ def test_methods_of_models_that_are_recursive(n):
     model = Encoder()
     assert model.to_relay()[1].keys() == {"weight"}
     np.testing.assert_allclose(model(tree, n), np.full(3, expected(n)), rtol=1e-5)
+
+
+@relay.datatype
+class Chain(Generic[Element]):
+    class Nil: ...
+
+    class Cons:
+        head: Element
+        tail: "Chain[Element]"
+
+
+@relay.datatype
+class Choice:
+    class Some:
+        chain: Chain[int]
+
+    class Nil: ...
+
+
+@relay.function
+def chained(xs: list[int]) -> Chain[int]:
+    return Chain.Cons(xs[0], chained(xs[1:])) if len(xs) > 0 else Chain.Nil()
+
+
+@relay.function
+def counted(choice: Choice, xs: list[int], limit: int | None = None):
+    found, chain = [x for x in sorted(xs) if limit is None or x < limit], chained(xs)
+    match choice:
+        case Choice.Some(other):
+            chain = other
+        case Choice.Nil():
+            found.append(len(found))
+    return found, chain, Choice.Some(chain)
+
+
+def test_constructors_may_have_the_names_of_lists_and_options():
+    for choice in (Choice.Nil(), Choice.Some(Chain.Cons(7, Chain.Nil()))):
+        found, chain, again = counted(choice, [3, 1, 2], limit=3)
+        expected = Chain.Cons(3, Chain.Cons(1, Chain.Cons(2, Chain.Nil()))) if choice == Choice.Nil() else choice.chain
+        assert found == ([1, 2, 2] if choice == Choice.Nil() else [1, 2])
+        assert chain == expected
+        assert again == Choice.Some(expected)
+    assert isinstance(chained(()), Chain.Nil)
+    text = chained.astext()
+    assert relay.structural_equal(relay.parse(text), chained.module)
+    found = relay.create_executor("interpreter", mod=counted.module).evaluate()(Choice.Nil(), [1], None)
+    assert found[1].constructor == "ChainCons"
+
+
+def test_two_data_types_of_one_name_are_refused():
+    def another():
+        @relay.datatype
+        class Point:
+            y: Scalar
+            x: Scalar
+
+        return Point
+
+    other = another()
+
+    @relay.function
+    def both(a: Point, b: Scalar):
+        return a.x + other(b, b).x
+
+    with pytest.raises(relay.RelayError, match="two data types of one program are named `Point`") as caught:
+        both(Point(1.0, 2.0), 3.0)
+    assert caught.value.remedy

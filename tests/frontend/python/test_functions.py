@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import relay
-from tests.frontend.python.running import agrees
+from tests.frontend.python.running import agrees, fails
 
 Vector = relay.Tensor[(3,)]
 X = np.array([1, -2, 3], np.float32)
@@ -409,3 +409,53 @@ def test_a_copy_of_a_list_is_a_list_of_ones_own():
         return len(xs), len(ys), ys
 
     agrees(copied, X, int32(3))
+
+
+@relay.function
+def refused(n: int):
+    for k in range(n):
+        if k > 2:
+            raise ValueError("k is large")
+    raise KeyError("n is small")
+
+
+def test_functions_that_only_raise():
+    def always(n: int):
+        raise ValueError("never")
+
+    def declared(n: int) -> int:
+        if n > 3:
+            raise ValueError("large")
+        raise KeyError("small")
+
+    def nested(n: int):
+        def stop(k):
+            raise KeyError("stop")
+
+        return stop(n) if n > 3 else n + 1
+
+    def as_statement(n: int):
+        def stop(k):
+            raise KeyError("stop")
+
+        if n > 3:
+            stop(n)
+        return n + 1
+
+    def elsewhere(n: int):
+        if n > 3:
+            refused(n)
+        return n + 1
+
+    for n, text in ((1, "KeyError: n is small"), (5, "ValueError: k is large")):
+        with pytest.raises(relay.RelayError, match=text):
+            refused(n)
+    for definition in (always, declared):
+        for n in (np.int32(2), np.int32(5)):
+            fails(definition, (ValueError, KeyError), "check-failed", n)
+    for definition in (nested, as_statement):
+        agrees(definition, np.int32(2))
+        fails(definition, KeyError, "check-failed", np.int32(5))
+    assert relay.function(elsewhere)(2) == 3
+    with pytest.raises(relay.RelayError, match="k is large"):
+        relay.function(elsewhere)(5)

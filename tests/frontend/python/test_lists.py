@@ -3,6 +3,7 @@
 # ruff: noqa: B905, C416, RUF005
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Generic, Literal, TypeVar
 
@@ -243,8 +244,9 @@ def test_strings_are_known_when_a_program_is_read():
     assert float(activated(-2.0)) == 0.0
     assert float(activated(-2.0, "tanh")) == pytest.approx(np.tanh(-2.0))
     assert float(activated(2.0, how="twice")) == 4.0
-    with pytest.raises(relay.RelayError, match="on no way"):
+    with pytest.raises(relay.RelayError, match="ValueError: linear") as caught:
         activated(1.0, "linear")
+    assert caught.value.rule == "check-failed"
     with pytest.raises(relay.RelayError, match="is a string"):
         activated(1.0, 3)
 
@@ -317,3 +319,56 @@ def test_what_raises_anywhere():
         fails(definition, Exception, "check-failed", *bad)
     with pytest.raises(relay.RelayError, match="ValueError: it is not there"):
         relay.function(place_of)([1], 2)
+
+
+def test_what_is_not_there_ends_the_run():
+    def popped(xs: list[int], place: int):
+        ys = list(xs)
+        if place == 0:
+            ys.pop()
+        elif place == 1:
+            ys.pop(0)
+        elif place == 2:
+            ys.pop(1)
+        else:
+            ys.pop(place)
+        return ys
+
+    def indexed(xs: list[tuple[int, float]], count: int):
+        total = 0.0
+        for i in range(count):
+            total += xs[i][1]
+        return total, xs[0], xs[-1]
+
+    def extremes(xs: list[int], what: int):
+        if what == 0:
+            return min(xs)
+        if what == 1:
+            return max(xs, key=lambda x: -x)
+        if what == 2:
+            return functools.reduce(lambda a, b: a + b, xs)
+        first, *rest = xs
+        return first + len(rest)
+
+    for place in range(4):
+        agrees(popped, [4, 5, 6, 7], place)
+        agrees(extremes, [4, 5, 6, 7], place)
+        fails(popped, IndexError, "check-failed", [], place)
+        fails(extremes, (ValueError, TypeError), "check-failed", [], place)
+    agrees(indexed, [(1, 2.0), (2, 0.5)], 2)
+    fails(indexed, IndexError, "check-failed", [(1, 2.0), (2, 0.5)], 3)
+    fails(indexed, IndexError, "check-failed", [], 0)
+    with pytest.raises(relay.RelayError, match=r"pop from an empty list \(.*test_lists\.py:\d+") as caught:
+        relay.function(popped)([], 0)
+    assert caught.value.rule == "check-failed"
+
+
+def test_gradients_of_elements_of_lists():
+    @relay.function
+    def product(xs: list[float], i: int):
+        ys = list(xs)
+        last = ys.pop()
+        return xs[i] * xs[0] * last + min(xs)
+
+    found = relay.grad(product, wrt="xs")([2.0, 3.0, 5.0], 1)
+    np.testing.assert_allclose(found, [16.0, 10.0, 6.0])

@@ -10,7 +10,7 @@ import pytest
 
 import relay
 from relay.driver.notations.python_source import CompiledFunction
-from relay.frontend.python.tuples import plain
+from relay.frontend.python.tuples import form_of, parts_of_form
 
 from .programs import language, lists, networks, numerics, trees
 from .running import as_python, kind
@@ -61,6 +61,12 @@ def same(found: Any, wanted: Any) -> None:
         assert kind(left) == kind(right)
         assert left.shape == right.shape
         np.testing.assert_allclose(right, left, rtol=2e-4, atol=1e-4)
+
+
+def plain(value: Any) -> Any:
+    """A value as the tuple that a program takes for it."""
+    parts = value if form_of(value) is None else parts_of_form(value)
+    return type(parts)(map(plain, parts)) if isinstance(parts, list | tuple) else parts
 
 
 def leaves(value: Any) -> list[np.ndarray[Any, Any]]:

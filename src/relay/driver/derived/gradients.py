@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from inspect import isfunction
 from typing import Any, TypeAlias, Union, overload
@@ -13,6 +14,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.driver.build import build
 from relay.driver.notations.python_source import CompiledFunction, CompiledProgram
+from relay.driver.notations.python_values import between_python
 from relay.frontend.python.callables import Transformed
 from relay.frontend.python.reader import Reading
 from relay.infer.infer_type import infer_type
@@ -51,11 +53,20 @@ class CompiledGradient(Transformed):
         self.module = module
 
     @cached_property
+    def reading(self) -> Reading:
+        """The program. Its parameters are named as those of the function, where it has these."""
+        return replace(self.function.reading, module=self.module, gives=None)
+
+    @cached_property
     def executable(self) -> Executable:
         return build(self.module)
 
+    @cached_property
+    def _run(self) -> Callable[..., Any]:
+        return between_python(self.executable, self.reading)
+
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        return self.executable(*positional, **named)
+        return self._run(*positional, **named)
 
     def __str__(self) -> str:
         return str(self.module)
@@ -276,7 +287,7 @@ def _transformed(program: Program, transformation: Operator, wrt: Wrt) -> Deriva
             return CompiledGradient(transformation, program, wrt, _derivative(program.module, transformation, wrt))
         case CompiledProgram():
             made = _derivative(program.module, transformation, wrt)
-            return CompiledProgram(Reading(made, program.reading.takes, gives=None))
+            return CompiledProgram(replace(program.reading, module=made, gives=None))
         case IRModule():
             return _derivative(program, transformation, wrt)
         case Function():

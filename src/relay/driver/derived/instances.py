@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import overload
 
 from relay.base.arguments import expect
 from relay.base.span import caller_span
 from relay.driver.derived.gradients import PROGRAM_OR_PYTHON, AnyPythonProgram, CompiledGradient
 from relay.driver.notations.python_source import CompiledFunction, CompiledProgram
-from relay.frontend.python.reader import Reading
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
@@ -40,7 +40,7 @@ def vmap(program: AnyPythonProgram | IRModule | Function, over: Wrt = None) -> I
     expect(program, PROGRAM_OR_PYTHON, "what is mapped")
     match program:
         case CompiledFunction() | CompiledGradient() | CompiledProgram():
-            return CompiledProgram(Reading(vmap(program.module, over), takes=False, gives=None))
+            return CompiledProgram(replace(program.reading, module=vmap(program.module, over)))
         case Function():
             return vmap(IRModule.from_expr(program), over)
         case IRModule():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
@@ -16,8 +17,7 @@ from relay.base.span import caller_span
 from relay.base.trampoline import run
 from relay.driver.derived.gradients import PROGRAM_OR_PYTHON, AnyPythonProgram, CompiledGradient
 from relay.driver.notations.python_source import CompiledFunction, CompiledProgram, Defaults
-from relay.frontend.python.reader import Reading
-from relay.frontend.python.tuples import plain
+from relay.frontend.python.tuples import form_of, parts_of_form
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, Op, Tuple
 from relay.ir.known_types import known_type
@@ -75,11 +75,10 @@ def specialize(
     match program:
         case CompiledFunction() | CompiledProgram():
             module, known = _specialized(program.module, given)
-            takes, gives, defaults = program.reading.takes, program.reading.gives, program.defaults
-            return CompiledProgram(Reading(module, takes, gives), _remaining(defaults, known))
+            return CompiledProgram(replace(program.reading, module=module), _remaining(program.defaults, known))
         case CompiledGradient():
             module, _ = _specialized(program.module, given)
-            return CompiledProgram(Reading(module, takes=False, gives=None))
+            return CompiledProgram(replace(program.reading, module=module))
         case Function():
             return _specialized(IRModule.from_expr(program), given)[0]
         case IRModule():
@@ -125,7 +124,7 @@ class _Known:
             case TensorType():
                 return self._tensor(name, value, type_)
             case TupleType(fields):
-                value = plain(value)
+                value = value if form_of(value) is None else parts_of_form(value)
                 parts: list[Expr] = []
                 if not isinstance(value, tuple) or len(cast("tuple[Any, ...]", value)) != len(fields):
                     raise _refused(name, value, type_)

@@ -74,7 +74,7 @@ class Compiled(ABC):
     @cached_property
     def _run(self) -> Callable[..., Any]:
         """The executable, between values of Python."""
-        return between_python(self.executable, self.reading.takes, self.reading.gives)
+        return between_python(self.executable, self.reading)
 
     @cached_property
     def _left_out(self) -> tuple[Mapping[str, Any], ...]:
@@ -150,7 +150,8 @@ class CompiledFunction(PythonFunction, Compiled):
             return self._kept
         kept, key = self._kept_under
         executable, reading = build(self.module, _TARGET), self.reading
-        is_plain = not reading.takes and reading.gives is None  # what is kept knows of no names of parts
+        has_forms = reading.gives is not None and reading.types.have_forms(reading.gives)
+        is_plain = not reading.takes and not has_forms  # what is kept knows no names
         if is_plain and kept is not None and key is not None and executable.artefact is not None and key == self._key():
             kept.put(key, executable.artefact.chunks())
             kept.trim()
@@ -234,14 +235,15 @@ def model(definition: Model) -> Model:
     left = left_out(defaults_by_position(body)[1:])  # self is none of the program's
 
     def to_relay(self: Any) -> tuple[IRModule, dict[str, Any]]:
-        return read_model(self, around=around)
+        reading, params = read_model(self, around=around)
+        return reading.module, params
 
     def call(self: Any, *positional: Any, **named: Any) -> Any:
-        executable = vars(self).get("_executable")
-        if executable is None:
-            module, params = to_relay(self)
-            executable = vars(self)["_executable"] = build(module, params=params)
-        return executable(*positional, **with_defaults(left, positional, named))
+        run = vars(self).get("__relay_run__")
+        if run is None:
+            reading, params = read_model(self, around=around)
+            run = vars(self)["__relay_run__"] = between_python(build(reading.module, params=params), reading)
+        return run(*positional, **with_defaults(left, positional, named))
 
     call.__wrapped__ = body  # type: ignore[attr-defined]
     if definition.__module__ == "builtins":

@@ -19,16 +19,19 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, cast
 
 from relay.base.arguments import CLASS, expect
 from relay.base.diagnostics import RelayError
 from relay.frontend.python.notation import as_type
 from relay.frontend.python.syntax.source import names_around
-from relay.frontend.python.tuples import field_types, is_named_tuple
-from relay.ir.datatype import TypeData
+from relay.frontend.python.tuples import Form, field_types, form_in, is_named_tuple
+from relay.ir.datatype import TypeData, held_types
 from relay.ir.expr import Call, Constructor, Expr
-from relay.ir.types import GlobalTypeVar, Type, TypeVar
+from relay.ir.type_traversal import instantiated
+from relay.ir.types import GlobalTypeVar, Type, TypeCall, TypeVar
+from relay.text.prelude import prelude_types
 
 
 class DataTypes(dict[GlobalTypeVar, TypeData]):
@@ -37,6 +40,29 @@ class DataTypes(dict[GlobalTypeVar, TypeData]):
     def __init__(self, known: Iterable[tuple[GlobalTypeVar, TypeData]] = ()) -> None:
         super().__init__(known)
         self.classes: dict[GlobalTypeVar, Any] = {}
+        self._fields: dict[tuple[object, ...], tuple[Type, Mapping[str, tuple[Type, ...]]]] = {}
+        self._have_forms: dict[tuple[object, ...], tuple[Type, bool]] = {}
+
+    def fields(self, type_: TypeCall | GlobalTypeVar) -> Mapping[str, tuple[Type, ...]]:
+        """The types of the fields of a data type, by constructor; the same ones for the same arguments."""
+        header, arguments = (type_.func, type_.args) if isinstance(type_, TypeCall) else (type_, ())
+        key = header, *map(id, arguments)  # types that differ in the names of their parts alone are equal
+        if key not in self._fields:
+            data = self[header]
+            known = dict(zip(data.type_vars, arguments, strict=True))
+            made = {
+                each.name_hint: tuple(instantiated(part, known) for part in each.inputs) for each in data.constructors
+            }
+            self._fields[key] = type_, made
+        return self._fields[key][1]
+
+    def have_forms(self, type_: Type, counts: Callable[[Form], bool] = lambda _: True) -> bool:
+        """Whether values of a type have parts with names, in forms that count, also inside data."""
+        key = id(type_), counts
+        if key not in self._have_forms:
+            forms = (form_in(part) for part in held_types(type_, self))
+            self._have_forms[key] = type_, any(form is not None and counts(form) for form in forms)
+        return self._have_forms[key][1]
 
 
 class DataInstance:
@@ -89,14 +115,21 @@ def datatype(definition: type) -> type:
     base = _made(name, bases, {**body, **marks})
     variants: dict[str, type] = {}
     for variant, declared in inside.items() if inside else [(name, definition)]:
+        constructor = f"{name}{variant}" if variant in _constructors_of_prelude() else variant
         members = {key: each for key, each in vars(declared).items() if key not in _OF_EVERY_CLASS}
-        members |= {"__relay_variant__": variant, "__qualname__": f"{name}.{variant}" if inside else name}
+        members |= {"__relay_variant__": constructor, "__qualname__": f"{name}.{variant}" if inside else name}
         whole = base if inside else _applied(base)
-        variants[variant] = dataclasses.dataclass(frozen=True, slots=True)(_made(variant, (whole,), members))
+        variants[constructor] = dataclasses.dataclass(frozen=True, slots=True)(_made(variant, (whole,), members))
         if inside:
-            setattr(base, variant, variants[variant])
+            setattr(base, variant, variants[constructor])
     base.__relay_variants__ = variants
-    return base if inside else variants[name]
+    return base if inside else next(iter(variants.values()))
+
+
+@cache
+def _constructors_of_prelude() -> frozenset[str]:
+    """Names that programs know already. What is called so in Python has the name of its data type before its own."""
+    return frozenset(constructor.name_hint for data in prelude_types() for constructor in data.constructors)
 
 
 def _applied(generic: Any) -> Any:
@@ -127,9 +160,15 @@ def field_names(variant: type) -> list[str]:
 def define(definition: Any, known: DataTypes) -> TypeData:
     """The data type of a class, among `known` with all those that its fields speak of."""
     header: GlobalTypeVar = definition.__relay_type__
-    if header in known:
-        return known[header]
     whole = next(each for each in definition.__mro__ if "__relay_variants__" in vars(each))
+    if header in known:
+        if known.classes[header] is not whole:
+            raise RelayError(
+                rule="bad-datatype", message=f"two data types of one program are named `{header}`",
+                expected="a name of its own for each", found=" and ".join(map(_place, (known.classes[header], whole))),
+                remedy="give one of the classes another name",
+            )  # fmt: skip
+        return known[header]
     variables: dict[Any, TypeVar] = {}
     fields: dict[str, tuple[Type, ...]] = {}
     mentioned: list[Any] = []
@@ -146,6 +185,10 @@ def define(definition: Any, known: DataTypes) -> TypeData:
     for each in mentioned:
         define_mentioned(each, known)
     return data
+
+
+def _place(definition: Any) -> str:
+    return f"{definition.__module__}.{definition.__qualname__}"
 
 
 def define_mentioned(annotation: Any, known: DataTypes) -> None:

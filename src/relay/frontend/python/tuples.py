@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from relay.base.frozen import frozen
-from relay.ir.types import TupleType, Type, type_parts
+from relay.ir.types import TupleType, Type
 
 
 @frozen
@@ -51,9 +51,9 @@ def form_in(type_: Type | None) -> Form | None:
     return cast("Form | None", type_.form) if isinstance(type_, TupleType) else None
 
 
-def has_forms(type_: Type) -> bool:
-    """Whether values of a type, or parts of them, have parts with names."""
-    return any(form_in(part) is not None for part in type_parts(type_))
+def has_names_only(form: Form) -> bool:
+    """Whether values of a form are no tuples themselves."""
+    return not issubclass(form.kind, tuple)
 
 
 def parts_of_form(value: Any) -> tuple[Any, ...]:
@@ -61,15 +61,6 @@ def parts_of_form(value: Any) -> tuple[Any, ...]:
     if isinstance(value, list):
         return tuple(cast("list[Any]", value))
     return tuple((cast("dict[Any, Any]", value) if isinstance(value, dict) else field_values(value)).values())
-
-
-def plain(value: Any) -> Any:
-    """A value as the tuple that a program takes for it."""
-    if form_of(value) is not None:
-        return tuple(map(plain, parts_of_form(value)))
-    if isinstance(value, list):
-        return list(map(plain, cast("list[Any]", value)))
-    return tuple(map(plain, cast("tuple[Any, ...]", value))) if isinstance(value, tuple) else value
 
 
 def record(kind: type, named: dict[str, Any]) -> Any:

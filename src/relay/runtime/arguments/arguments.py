@@ -13,28 +13,55 @@ from relay.base.diagnostics import Origin, RelayError
 from relay.base.names.near_names import near_names
 from relay.runtime.arguments.dlpack import from_dlpack
 from relay.runtime.arguments.extents import Source
-from relay.runtime.artefact.manifest import EntrySpec, TensorSpec
+from relay.runtime.artefact.manifest import EntrySpec, TensorSpec, ValueSpec
 
 
 def bind_arguments(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
     """One array an input, in the entry's order; values that are no tensors as they were given. A tuple of tensors is
-    its fields, one after another.
+    its fields, one after another: those of `w` are the inputs `w.0`, `w.1`, ….
 
     Raises `RelayError` when arguments and inputs do not pair up.
     """
     if named or len(positional) != len(entry.inputs):
-        positional = _pair(entry, [leaf for each in positional for leaf in _leaves(each)], named)
+        by_name = [each for name, value in named.items() for each in _by_name(entry, name, value)]
+        positional = _pair(entry, _by_position(entry, positional), by_name)
     return tuple(
         as_array(value, spec) if isinstance(spec, TensorSpec) else value
         for value, spec in zip(positional, entry.inputs, strict=True)
     )
 
 
+def _by_position(entry: EntrySpec, given: Sequence[Any]) -> list[Any]:
+    """What is given for each of the first inputs."""
+    found: list[Any] = []
+    for value in given:
+        following = entry.inputs[len(found) :]
+        if not isinstance(value, tuple) or (value and following and isinstance(following[0], ValueSpec)):
+            found.append(value)
+            continue
+        leaves = _leaves(cast("tuple[Any, ...]", value))
+        for place, spec in enumerate(following[: len(leaves)]):
+            if not spec.name.endswith(f".{place}"):
+                raise RelayError(
+                    rule="input-kind", message=f"`{entry.name}` was given a tuple of other parts than it takes",
+                    expected=_all_inputs(entry), found=f"part {place} of a tuple for `{spec.name}`",
+                )  # fmt: skip
+        found += leaves
+    return found
+
+
+def _by_name(entry: EntrySpec, name: str, value: Any) -> list[tuple[str, Any]]:
+    """What is given for the input of a name, or for each of those that are the parts of a tuple."""
+    if not isinstance(value, tuple) or any(each.name == name for each in entry.inputs):
+        return [(name, value)]
+    return [(f"{name}.{place}", leaf) for place, leaf in enumerate(_leaves(cast("tuple[Any, ...]", value)))]
+
+
 def _leaves(argument: Any) -> list[Any]:
     return [leaf for part in argument for leaf in _leaves(part)] if isinstance(argument, tuple) else [argument]
 
 
-def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+def _pair(entry: EntrySpec, positional: Sequence[Any], named: Sequence[tuple[str, Any]]) -> list[Any]:
     names = [spec.name for spec in entry.inputs]
     if len(positional) > len(names):
         raise RelayError(
@@ -44,7 +71,7 @@ def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any])
             found=_inputs(len(positional)),
         )
     values = dict(zip(names, positional, strict=False))
-    for name, value in named.items():
+    for name, value in named:
         if name not in names or name in values:
             reason = f"is no input of `{entry.name}`" if name not in names else f"was given to `{entry.name}` twice"
             raise RelayError(

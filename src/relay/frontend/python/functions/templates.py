@@ -19,8 +19,8 @@ from relay.frontend.python.syntax.arguments import Arguments, bound, default_nod
 from relay.frontend.python.syntax.assigned import changed_lists, leaves_early, local_names
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import annotated_type, as_expr
-from relay.ir.expr import Expr, Function, Var
-from relay.ir.types import FuncType, Type
+from relay.ir.expr import Expr, Function, Let, Var
+from relay.ir.types import FuncType, TupleType, Type
 from relay.ops.framework.build import with_known_type
 
 
@@ -54,8 +54,9 @@ def body(block: Block, statements: Sequence[ast.stmt], result: Type | None) -> E
 
     first = block.span(statements[0])
     made = dispatch.run(block, statements, Exits(lambda end: give(end, None, first), give))
-    if result is None and not meeting.ways:
-        raise refusal(first, "a function that gives a result on no way", "let it return on some way")
+    if result is None and not meeting.ways:  # it raises, or never ends
+        nothing = with_known_type(Var("nothing", TupleType(()), span=first))
+        return Let(nothing, made, nothing, span=first)
     return meeting.closed(made, meeting.met(), lambda values: values[0])
 
 

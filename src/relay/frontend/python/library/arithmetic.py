@@ -24,7 +24,7 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ranges import UNKNOWN, range_of_result
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, is_option, number
-from relay.ir.expr import Expr
+from relay.ir.expr import Call, Expr, Function, Let, Var, const
 from relay.ir.types import ANY, TensorType
 
 BINARY: Mapping[type[ast.operator], str] = {
@@ -267,6 +267,13 @@ def require(block: Block, value: Expr, holds: Expr | bool, message: str, span: S
     if holds is True:
         return value
     return block.bind("checked", op.checked(value, holds, message), span)
+
+
+def ended(block: Block, message: str, span: Span) -> Expr:
+    """All of a block, behind which the run ends with a message. It stands for a value of any type: it calls itself."""
+    block.bind("asserted", op.checked(const(True), const(False), message), span)
+    never = Var("never")
+    return block.closed(Let(never, Function((), Call(never, ())), Call(never, (), span=span), span=span))
 
 
 def _as_numbers(name: str, left: Any, right: Any) -> tuple[Any, Any]:

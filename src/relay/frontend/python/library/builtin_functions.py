@@ -30,6 +30,7 @@ from relay.frontend.python.library.arithmetic import (
     require,
 )
 from relay.frontend.python.library.functional import filtered, mapped, partial, reduced
+from relay.frontend.python.library.heads import first_and_rest
 from relay.frontend.python.library.indexing import extent_of, index_tensor
 from relay.frontend.python.library.list_arrays import array, concatenate, stack, stack_columns, stack_rows
 from relay.frontend.python.library.lists.choosing import chosen
@@ -98,7 +99,7 @@ def _of_elements(block: Block, span: Span, value: Any, reduction: str, name: str
         raise refusal(span, f"`{reduction}` of a {type_}", f"use np.{reduction}")
     elements = block.bind("items", list_of(block, value, span), span)
     _number_type(block, elements, reduction, span)
-    first, rest = (block.bind(hint, block.session.library(name, span)(elements), span) for hint, name in _ENDS)
+    first, rest = first_and_rest(block, elements, f"{reduction} of an empty list", span)
     return folded(block, rest, first, lambda inner, so_far, each: combined(name, so_far, each), span)  # noqa: ARG005
 
 
@@ -177,9 +178,6 @@ def _round_to(value: Any, digits: Any, span: Span) -> Expr:
 
 def _int(block: Block, span: Span, value: Any = 0) -> Expr:
     return whole(block, span, _number(block, value, "int", span))
-
-
-_ENDS = (("first", "hd"), ("rest", "tl"))
 
 
 def _tuple(block: Block, span: Span, values: Any) -> Any:

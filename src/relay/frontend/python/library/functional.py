@@ -9,6 +9,7 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Partial, Together
+from relay.frontend.python.library.heads import first_and_rest
 from relay.frontend.python.library.lists.sequences import element_of, folded, known, lifted, list_of
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
@@ -70,12 +71,9 @@ def reduced(block: Block, callee: Any, arguments: Arguments) -> Any:
         for each in rest:
             so_far = _called(block, function, (so_far, each), span)
         return so_far
-    library = block.session.library
     values = block.bind("items", list_of(block, source, span), span)
-    if not start:
-        start = [block.bind("first", library("hd", span)(values), span)]
-        values = block.bind("rest", library("tl", span)(values), span)
-    return folded(block, values, start[0], lambda inner, one, each: _called(inner, function, (one, each), span), span)
+    first, rest = (start[0], values) if start else first_and_rest(block, values, "reduce of an empty list", span)
+    return folded(block, rest, first, lambda inner, one, each: _called(inner, function, (one, each), span), span)
 
 
 def partial(block: Block, callee: Any, arguments: Arguments) -> Any:  # noqa: ARG001

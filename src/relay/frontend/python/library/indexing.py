@@ -16,6 +16,7 @@ from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ranges import Range
 from relay.frontend.python.library.arithmetic import combined, converted, require
+from relay.frontend.python.library.heads import dropped, first
 from relay.frontend.python.library.indices import (
     FULL,
     bad_index,
@@ -35,7 +36,7 @@ from relay.ops.creation.create import shape_of
 from relay.ops.indexing.index import take
 from relay.ops.manipulation.shape import expand_dims
 
-_OUTSIDE = "the index is out of range"
+OUTSIDE = "the index is out of range"
 
 
 def index_tensor(block: Block, data: Expr, type_: TensorType, index: Any, span: Span) -> Expr:
@@ -263,7 +264,7 @@ def _picked(block: Block, data: Expr, axis: int, extent: IntExpr, index: int, sp
         return take(data, as_expr(block, _within(index, extent, span), span), axis=axis)
     if extent is ANY:
         return take(data, _place(block, data, axis, extent, index, span), axis=axis)
-    data = op.checked_extent(data, axis, index + 1 if index >= 0 else -index, _OUTSIDE)
+    data = op.checked_extent(data, axis, index + 1 if index >= 0 else -index, OUTSIDE)
     place = as_expr(block, index, span)
     return take(data, place if index >= 0 else op.add(extent_of(block, data, extent, axis), place), axis=axis)
 
@@ -294,7 +295,7 @@ def placed(block: Block, index: Expr, extent: Any, known: Range, is_below: bool,
     if not is_below:
         holds.append(op.less(index, whole))
     inside = holds[0] if len(holds) == 1 else op.logical_and(*holds)
-    return require(block, index, op.all(inside) if index_type.shape else inside, _OUTSIDE, span)
+    return require(block, index, op.all(inside) if index_type.shape else inside, OUTSIDE, span)
 
 
 def changed_list(block: Block, items: Expr, type_: TypeCall, index: Any, value: Any, span: Span) -> Expr:
@@ -308,17 +309,21 @@ def changed_list(block: Block, items: Expr, type_: TypeCall, index: Any, value: 
 
 def index_list(block: Block, items: Expr, index: Any, span: Span) -> Expr:
     """`xs[i]` of a Relay list."""
-    nth, length = block.session.library("nth", span), block.session.library("length", span)
-    if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
-        return nth(items, as_expr(block, index, span))
+    return first(block, list_from(block, block.bind("items", items, span), index, span), OUTSIDE, span)
+
+
+def list_from(block: Block, items: Expr, index: Any, span: Span) -> Expr:
+    """The elements of a Relay list from a place on, counted from the front or from behind."""
+    if type(index) is int and index == 0:
+        return items
     place = as_expr(block, index, span)
     if rank_of_index(block, place, span):
         raise bad_index(span, "a tensor as the index of a list", "a number")
     known = block.range_of(index)
-    if known.is_not_negative:
-        return nth(items, place)
-    items = block.bind("items", items, span)
-    return nth(items, placed(block, place, length(items), known, False, span))
+    if not known.is_not_negative:
+        length = block.session.library("length", span)
+        place = placed(block, place, length(items), known, False, span)
+    return dropped(block, items, place, span)
 
 
 def joined(block: Block, left: Any, right: Any, types: Sequence[Type | None], span: Span) -> Expr:

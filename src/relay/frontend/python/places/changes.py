@@ -12,7 +12,8 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import converted
-from relay.frontend.python.library.indexing import index_list, joined
+from relay.frontend.python.library.heads import first_and_rest
+from relay.frontend.python.library.indexing import OUTSIDE, joined, list_from
 from relay.frontend.python.library.lists.ordering import ordered
 from relay.frontend.python.library.lists.searching import index_of
 from relay.frontend.python.library.lists.sequences import known, list_of, sliced
@@ -129,17 +130,16 @@ def _insert(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Cha
 
 
 def _pop(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Changed:  # noqa: ARG001
-    span, library = given.span, block.session.library
+    span, rev = given.span, block.session.library("rev", given.span)
     place = given.positional[0] if given.positional else -1
-    if type(place) is int and place == 0:
-        return block.bind("first", library("hd", span)(items), span), library("tl", span)(items)
     if type(place) is int and place == -1:
-        backwards = block.bind("backwards", library("rev", span)(items), span)
-        item = block.bind("last", library("hd", span)(backwards), span)
-        return item, library("rev", span)(block.bind("rest", library("tl", span)(backwards), span))
-    item = block.bind("item", index_list(block, items, place, span), span)
-    before, rest = (sliced(block, items, part, span) for part in (slice(None, place), slice(place, None)))
-    return item, library("concat", span)(before, library("tl", span)(rest))
+        item, rest = first_and_rest(block, block.bind("backwards", rev(items), span), _EMPTY, span)
+        return item, rev(rest)
+    item, rest = first_and_rest(block, list_from(block, items, place, span), _EMPTY if place == 0 else OUTSIDE, span)
+    if type(place) is int and place == 0:
+        return item, rest
+    before = sliced(block, items, slice(None, place), span)
+    return item, block.session.library("concat", span)(before, rest)
 
 
 def _remove(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Changed:
@@ -159,6 +159,7 @@ def _clear(block: Block, items: Expr, type_: TypeCall, given: Arguments) -> Chan
     return None, list_expr(block, [], given.span, type_)
 
 
+_EMPTY = "pop from an empty list"
 _OF_LISTS: Mapping[str, tuple[Sequence[int], Callable[[Block, Expr, TypeCall, Arguments], Changed]]] = {
     "append": ((1,), _append), "extend": ((1,), _extend), "insert": ((2,), _insert), "pop": ((0, 1), _pop),
     "remove": ((1,), _remove),

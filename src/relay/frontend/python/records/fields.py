@@ -12,7 +12,6 @@ from relay.frontend.python.block import Block
 from relay.frontend.python.datatype import field_names
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Call, Clause, Constructor, Expr, Match, PatternConstructor, PatternVar, PatternWildcard, Var
-from relay.ir.type_traversal import map_type
 from relay.ir.types import GlobalTypeVar, Type, TypeCall
 from relay.ops.framework.build import with_known_type
 
@@ -64,10 +63,9 @@ def _check(name: str, fields: Mapping[str, Type], type_: Type, span: Span) -> No
 def _fields(block: Block, type_: Type) -> dict[str, Type]:
     """The fields of a record, in order, with their types in this one."""
     constructor = cast("Constructor", record_of(block, type_))
-    data = block.session.types[constructor.belong_to]
-    chosen: dict[Type, Type] = dict(zip(data.type_vars, getattr(type_, "args", ()), strict=True))
-    types = [map_type(each, lambda part: chosen.get(part, part)) for each in constructor.inputs]
-    return dict(zip(field_names(_only_variant(block.session.types.classes[constructor.belong_to])), types, strict=True))
+    known = block.session.types
+    types = known.fields(cast("TypeCall | GlobalTypeVar", type_))[constructor.name_hint]
+    return dict(zip(field_names(_only_variant(known.classes[constructor.belong_to])), types, strict=True))
 
 
 def _only_variant(definition: Any) -> type:

@@ -34,7 +34,6 @@ from relay.ir.expr import (
     Tuple,
     Var,
 )
-from relay.ir.type_traversal import map_type
 from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from relay.ops.elementwise.elementwise_binary import logical_and
 from relay.ops.framework.build import with_known_type
@@ -268,10 +267,8 @@ def _of_class(block: Block, node: ast.MatchClass, cls: Any, type_: Type, tests: 
             span=block.span(node), found=str(getattr(cls, "__qualname__", cls)),
         )  # fmt: skip
     constructor = constructor_of(cls, block.session.types)
-    patterns = _by_name(block, node, constructor.name_hint, field_names(cls))
-    data = block.session.types[cast("GlobalTypeVar", header)]
-    chosen: dict[Type, Type] = dict(zip(data.type_vars, getattr(type_, "args", ()), strict=True))
-    fields = [map_type(each, lambda part: chosen.get(part, part)) for each in constructor.inputs]
+    patterns = _by_name(block, node, cls.__name__, field_names(cls))
+    fields = block.session.types.fields(cast("TypeCall | GlobalTypeVar", type_))[constructor.name_hint]
     inner = tuple(pattern(block, each, field, tests) for each, field in zip(patterns, fields, strict=True))
     return PatternConstructor(constructor, inner)
 

@@ -13,10 +13,11 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, is_expr
 from relay.frontend.python.expressions.operators import combined, narrows, tested_name
 from relay.frontend.python.facts.ownership import changes_in_place
+from relay.frontend.python.library.arithmetic import ended
 from relay.frontend.python.places.targets import assign, change_place, is_tensor, root_of
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import annotated_type, as_expr, is_list
-from relay.ir.expr import Call, Expr, Function, Let, Var, const
+from relay.ir.expr import Expr, const
 from relay.ir.types import TensorType
 
 Rest = Sequence[ast.stmt]
@@ -137,11 +138,8 @@ def asserted(block: Block, node: ast.Assert, rest: Rest, exits: Exits) -> Expr |
 
 
 def raised(block: Block, node: ast.Raise, rest: Rest, exits: Exits) -> Expr:  # noqa: ARG001
-    """The run ends with what the exception says. What follows stands for a value of any type: it calls itself."""
-    span = block.span(node)
-    block.bind("asserted", op.checked(const(True), const(False), told(block, node.exc)), span)
-    never = Var("never")
-    return block.closed(Let(never, Function((), Call(never, ())), Call(never, (), span=span), span=span))
+    """The run ends with what the exception says."""
+    return ended(block, told(block, node.exc), block.span(node))
 
 
 def told(block: Block, raised: ast.expr | None) -> str:

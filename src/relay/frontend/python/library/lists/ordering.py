@@ -11,6 +11,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Together
 from relay.frontend.python.library.comparisons import compared
+from relay.frontend.python.library.heads import first_and_rest
 from relay.frontend.python.library.lists.sequences import element_of, folded, known, lifted, list_of
 from relay.frontend.python.library.meeting import alike
 from relay.frontend.python.syntax.arguments import Arguments
@@ -101,9 +102,7 @@ def _are_tuples(block: Block, values: Any, span: Span) -> bool:
 
 
 def _of_list(block: Block, operator: ast.cmpop, items: Expr, key: Any, span: Span) -> Expr:
-    library = block.session.library
-    first = block.bind("first", library("hd", span)(items), span)
-    rest = block.bind("rest", library("tl", span)(items), span)
+    first, rest = first_and_rest(block, items, "min or max of an empty list", span)
 
     def step(inner: Block, best: Expr, each: Expr) -> Any:
         return _chosen(inner, _compared(inner, operator, key, each, best, span), each, best, span)

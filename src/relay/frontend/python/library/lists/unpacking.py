@@ -11,6 +11,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.library import arithmetic
+from relay.frontend.python.library.heads import dropped
 from relay.frontend.python.library.indexing import index_list, joined
 from relay.frontend.python.library.lists.sequences import known, list_of, sliced
 from relay.frontend.python.syntax.source import refusal
@@ -66,9 +67,7 @@ def _of_list(block: Block, value: Expr, count: int, star: int | None, span: Span
     last = [index_list(block, held, place - behind, span) for place in range(behind)]
     if star is None:
         return first
-    rest = held
-    for _ in range(before):
-        rest = block.bind("rest", block.session.library("tl", span)(rest), span)
+    rest = dropped(block, held, const(before), span) if before else held
     return [*first, sliced(block, rest, slice(None, -behind), span) if behind else rest, *last]
 
 
