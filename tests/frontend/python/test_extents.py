@@ -80,3 +80,45 @@ def test_a_loop_that_is_unrolled_and_reads_what_is_around_it():
         return sums
 
     agrees(of_three, X)
+
+
+def test_a_loop_over_a_part_of_what_values_give_an_extent():
+    """`arange_0 - 1` does not tell the loop what `arange_0` is: the array that does is there, too."""
+
+    def steps(n: int, x: Column):
+        edges = np.linspace(0.0, 1.0, n + 1)
+        total = 0.0
+        for high, low in zip(edges[1:], edges, strict=False):
+            total += (high - low) * x[0]
+        behind = 0.0
+        for value in x[x > 0.0][1:]:
+            behind += value
+        for value in np.concatenate([x, np.arange(n)]):
+            behind += value
+        for value in np.zeros(n + 1)[1:]:
+            behind += value + 1.0
+        return total, behind
+
+    agrees(steps, np.int32(4), np.array([2, -1, 3, 4], np.float32))
+
+
+POSITIONS = np.arange(12, dtype=np.float32).reshape(6, 2)
+
+
+def test_a_slice_of_what_is_known_now_between_computed_bounds():
+    def parts(x: Rows, k: int):
+        numbers = [1, 2, 3, 4]
+        numbers[1:k] = [7, 8, 9]
+        return x + POSITIONS[: x.shape[0]], POSITIONS[:, :k], [1, 2, 3][k:], numbers
+
+    agrees(parts, X, np.int32(2))
+
+
+def test_a_slice_of_a_tuple_is_known_now():
+    @relay.function
+    def part(k: int):
+        return (1, 2, 3)[:k]
+
+    with pytest.raises(RelayError) as caught:
+        _ = part.module
+    assert caught.value.rule == "bad-index"
