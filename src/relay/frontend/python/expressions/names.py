@@ -138,7 +138,7 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
     if is_list(type_):
         part = block.bind("part", index_list(block, owner, index, span), span)
         return part if is_number(block.type_of(part)) else view(owner, part)
-    if isinstance(type_, TupleType) and isinstance(index, slice):
+    if isinstance(type_, TupleType) and isinstance(index, slice) and not holds_expr((index,)):
         return known_now(span, operator.getitem, tuple(items(block, owner, span) or ()), index)
     if isinstance(type_, TupleType) and type(index) is int and -len(type_.fields) <= index < len(type_.fields):
         return TupleGetItem(owner, index % len(type_.fields), span=span)
