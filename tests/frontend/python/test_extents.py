@@ -7,9 +7,10 @@ import pytest
 
 import relay
 from relay.base.diagnostics import RelayError
-from tests.frontend.python.running import agrees
+from tests.frontend.python.running import agrees, fails
 
 Rows, Column, Row = relay.Tensor[("n", "d")], relay.Tensor[("n",)], relay.Tensor[("d",)]
+Wide = relay.Tensor[("n", 3)]
 X = np.arange(6, dtype=np.float32).reshape(3, 2)
 
 
@@ -122,3 +123,46 @@ def test_a_slice_of_a_tuple_is_known_now():
     with pytest.raises(RelayError) as caught:
         _ = part.module
     assert caught.value.rule == "bad-index"
+
+
+VECTOR = np.arange(7, dtype=np.float32)
+
+
+@pytest.mark.parametrize(("begin", "end", "step"), [(0, 7, 2), (1, 5, 3), (5, 1, -1), (-1, -20, -2), (2, 100, 4)])
+def test_slices_in_computed_steps(begin, end, step):
+    def parts(x: Column, m: Wide, a: int, b: int, s: int):
+        return x[a:b:s], x[::s], x[a::s], x[:b:s], m[::s, ::s], x[a:b:-1], x[b::-2]
+
+    agrees(parts, VECTOR, np.arange(21, dtype=np.float32).reshape(7, 3), *map(np.int32, (begin, end, step)))
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, -2])
+def test_assignments_to_slices_in_computed_steps(step):
+    def changed(x: Column, m: Wide, s: int):
+        y, z, w = x.copy(), x.copy(), m.copy()
+        y[s * s :: s] = 7.0
+        z[::s] = np.arange(len(z[::s]))
+        w[::s, 1] = 8.0
+        w[::s] += 1.0
+        return y, z, w
+
+    agrees(changed, VECTOR, np.arange(21, dtype=np.float32).reshape(7, 3), np.int32(step))
+
+
+def test_lists_are_sliced_in_computed_steps_forwards():
+    def parts(n: int):
+        numbers = [2 * i for i in range(n)]
+        return numbers[:: n - 3], numbers[1 :: n - 4]
+
+    agrees(parts, np.int32(6))
+
+
+def test_a_step_of_0_ends_the_run():
+    def of_an_array(x: Column, s: int):
+        return x[::s]
+
+    def of_a_list(x: Column, s: int):
+        return [x[0], x[1]][::s]
+
+    for definition in (of_an_array, of_a_list):
+        fails(definition, ValueError, "check-failed", VECTOR, np.int32(0))
