@@ -514,3 +514,11 @@ def test_the_sign_of_a_zero_is_copied():
     signs = np.array([0.0, -0.0, np.inf, -np.inf], np.float32)
     found = agrees(signed, np.array([0.0, 2.0, -3.0, 4.0], np.float32), signs)
     np.testing.assert_array_equal(np.signbit(found), [False, True, False, True])
+
+
+def test_spreads_of_any_number_less():
+    def spreads(x: relay.Tensor[(relay.symbol("n"), 3)], k: int):
+        whole = np.var(x, axis=0, ddof=2), np.std(x, ddof=1.5), np.std(x, axis=(0, 1), ddof=3, keepdims=True)
+        return *whole, np.var(x, correction=1), np.var(x, axis=1, ddof=k)
+
+    agrees(spreads, np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32), np.int32(2))
