@@ -166,3 +166,18 @@ def test_a_step_of_0_ends_the_run():
 
     for definition in (of_an_array, of_a_list):
         fails(definition, ValueError, "check-failed", VECTOR, np.int32(0))
+
+
+@pytest.mark.parametrize("number", [3, 7])
+def test_a_loop_beside_an_array_of_another_extent(number):
+    """The extent of what the loop changes is no other one: that the array of one way has 1 does not make it 1."""
+
+    def counted(n: int):
+        if n > 5:
+            return np.zeros(1)
+        q = np.zeros(n)
+        for i in range(n):
+            q[i] = i
+        return q
+
+    agrees(counted, np.int32(number))
