@@ -54,6 +54,21 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[Any, ...], ...]]] = {
         main(HALVES, 'arange(%b, %e, %s, dtype="float32")'),
         tuple(tuple(map(F, each)) for each in ((0, 2, 0.25), (1, -1, -0.3), (0, 1e-3, 1))),
     ),
+    "functions-of-parts": (
+        main(
+            f"%a: int32, %c: bool, {VECTOR}",
+            f"""
+            let %whole = {ARANGE};
+            let %part = strided_slice(%whole, begin=[1], end=[9], strides=[1], axes=[0]);
+            let %rest = strided_slice(%x, begin=[1], end=[9], strides=[1], axes=[0]);
+            let %f = fn (%i: int32) {{ (add(%part, %i), add(%rest, 1f)) }};
+            let %g = fn (%i: int32) {{ let %inner = fn (%k: int32) {{ (add(%part, %k), %rest) }}; %inner(%i) }};
+            let %h = if (%c) {{ %f }} else {{ %g }};
+            %h(3)
+            """,
+        ),
+        ((np.int32(4), np.bool_(True), ramp(3)), (np.int32(0), np.bool_(False), ramp(0))),
+    ),
     "places": (main(MATRIX, "argwhere(greater(%x, 0f))"), ((ramp(3, 4),), (ramp(0, 4),), (ramp(1, 1),))),
     "unique": (
         main(VECTOR, "(unique(%x, return_counts=True), unique(%x, sorted=False))"),

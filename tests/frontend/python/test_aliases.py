@@ -160,7 +160,43 @@ def trains_a_dict(x: V, n: int):
     return w["w"], w["b"]
 
 
-RIGHT = [fills_rows, trains_a_dict]
+def sorts_what_is_known_on_one_way(x: V, n: int):
+    order, filled = np.array([3, 1, 2]), np.zeros(3)
+    if n > 5:
+        order.sort()
+        filled.fill(1.0)
+    return order, filled
+
+
+def view_of_what_is_known(x: V, n: int):
+    y = np.zeros(4)
+    z = y.reshape(2, 2)
+    y[0] = n
+    return z
+
+
+def view_by_a_function(x: V, n: int):
+    y = np.zeros(4)
+    z = np.reshape(y, (2, 2))
+    y[0] = n
+    return z
+
+
+OUTSIDE = [1, 2]
+ORDER = np.array([3, 1, 2])
+
+
+def list_of_everyone(x: V, n: int):
+    OUTSIDE.append(n)
+    return len(OUTSIDE)
+
+
+def array_of_everyone(x: V, n: int):
+    ORDER.sort()
+    return ORDER
+
+
+RIGHT = [fills_rows, trains_a_dict, sorts_what_is_known_on_one_way]
 REFUSED = [
     field,
     default,
@@ -179,6 +215,10 @@ REFUSED = [
     element_of_a_rest,
     row_by_its_name,
     two_entries,
+    view_of_what_is_known,
+    view_by_a_function,
+    list_of_everyone,
+    array_of_everyone,
 ]
 
 
@@ -203,3 +243,16 @@ def test_indices_that_are_arrays_take_copies():
         return x, by_list, by_known, by_mask
 
     agrees(copies, np.array([1, -2, 3, 0.5], np.float32), [2, 0])
+
+
+def test_a_change_of_an_array_without_a_name():
+    @relay.function
+    def partitioned(n: int):
+        y = np.array([3, 1, 2])
+        if n > 5:
+            y.partition(1)
+        return y
+
+    with pytest.raises(relay.RelayError, match="which changes an array") as caught:
+        _ = partitioned.module
+    assert caught.value.remedy

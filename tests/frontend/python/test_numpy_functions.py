@@ -514,3 +514,46 @@ def test_the_sign_of_a_zero_is_copied():
     signs = np.array([0.0, -0.0, np.inf, -np.inf], np.float32)
     found = agrees(signed, np.array([0.0, 2.0, -3.0, 4.0], np.float32), signs)
     np.testing.assert_array_equal(np.signbit(found), [False, True, False, True])
+
+
+def test_spreads_of_any_number_less():
+    def spreads(x: relay.Tensor[(relay.symbol("n"), 3)], k: int):
+        whole = np.var(x, axis=0, ddof=2), np.std(x, ddof=1.5), np.std(x, axis=(0, 1), ddof=3, keepdims=True)
+        return *whole, np.var(x, correction=1), np.var(x, axis=1, ddof=k)
+
+    agrees(spreads, np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32), np.int32(2))
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_polynomials_of_any_number_of_coefficients(count: int):
+    def values(p: Vector, x: Other, n: int, s: float):
+        numbers = [2 * i for i in range(n)]
+        of_vectors = np.polyval(p, x), np.polyval(p, s), np.polyval(p[:-1], x.reshape(1, -1))
+        of_lists = np.polyval(numbers, x), np.polyval(numbers, n), np.polyval(numbers, [1.0, 2.0])
+        return *of_vectors, *of_lists, np.polyval(np.array([1, 2, 3]), s), np.polyval([1.0, s], x)
+
+    p, x = np.arange(count, dtype=np.float32) - 2, np.array([0.5, -1, 2], np.float32)
+    agrees(values, p, x, np.int32(count - 1), np.float32(0.5))
+
+
+@pytest.mark.parametrize(("first", "second"), [(5, 3), (3, 5), (1, 1), (4, 1), (2, 6), (4, 4)])
+def test_convolutions_of_vectors_of_any_length(first: int, second: int):
+    def sums(x: Vector, y: Other):
+        of_open = np.convolve(x, y), np.convolve(x, y, mode="same"), np.convolve(x, y, "valid")
+        beside_known = (
+            np.convolve(x, [1.0, 2.0, 1.0]),
+            np.convolve([1, 2, 3], y, "same"),
+            np.convolve(x, [1, 2], "valid"),
+        )
+        return *of_open, *beside_known, np.convolve([1, 2, 3], [1, 2], "same"), np.convolve(x, [1.0, 2.0], "same")
+
+    draws = np.random.default_rng(0)
+    agrees(sums, *(draws.standard_normal(each).astype(np.float32) for each in (first, second)))
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 2), (2, 0)])
+def test_a_convolution_of_nothing_ends_the_run(first: int, second: int):
+    def sums(x: Vector, y: Other):
+        return np.convolve(x, y)
+
+    fails(sums, ValueError, "check-failed", np.zeros(first, np.float32), np.zeros(second, np.float32))

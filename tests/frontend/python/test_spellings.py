@@ -264,6 +264,26 @@ def test_tensors_that_are_made():
     means_torch(by_extents, X)
 
 
+def test_arrays_that_are_known_now_have_the_methods_of_torch():
+    def known(x: Matrix):
+        scale, places = torch.tensor([0.5, 0.25, 2.0]), torch.arange(6)
+        views = scale.view(1, 3), scale.unsqueeze(-1), places.view(2, -1).t(), torch.eye(3)[1].repeat(2, 1)
+        typed = places.float(), places.to(torch.float32), places.long(), torch.tensor([1, 2]).type_as(x)
+        values, order = torch.tensor([3, 1, 2]).sort()
+        found = scale.std(), scale.max(dim=0).values, values, order, torch.ones(2, 3).size(0), scale.clamp(min=1)
+        return *views, *typed, *found, x * scale.view(1, 3), torch.tensor([2, 3]).prod().item(), places.numel()
+
+    means_torch(known, X)
+
+
+def test_words_of_numpy_and_devices_in_functions_of_torch():
+    def program(x: Open):
+        made = torch.zeros(x.shape[0], device=x.device), torch.cat([x, x], axis=0), x.to(x.device)
+        return *made, x.sum(axis=0), x.max(axis=1).values, torch.mean(x, axis=1, keepdims=True), torch.max(x, other=-x)
+
+    means_torch(program, random(3, 4))
+
+
 def test_values_and_places():
     def extremes(x: Open):
         values, places = torch.max(x, dim=1)
@@ -291,7 +311,13 @@ def test_spreads_divide_by_one_less():
     def by_the_names_of_arguments(x: Open):
         return x.std(dim=1), x.var(dim=0, unbiased=False)
 
+    def beside_means(x: Open):
+        by_dim = torch.var_mean(x, dim=1, keepdim=True, unbiased=False), torch.std_mean(x, (0, 1), True, True)
+        of_all = torch.var_mean(x, False), torch.std_mean(x, unbiased=False)
+        return *by_dim, *of_all, torch.var_mean(x, dim=1, correction=2), x.std(dim=0, correction=0)
+
     means_torch(spreads, random(3, 4))
+    means_torch(beside_means, random(3, 4))
     means_torch(by_the_names_of_arguments, random(3, 4))
 
 
@@ -427,6 +453,13 @@ def test_attention_of_several_heads():
         return (F.softmax(scores, dim=-1) @ v).transpose(1, 2).contiguous().view(b, t, c)
 
     means_torch(attention, random(2, 5, 8), random(8, 24))
+
+
+def test_parts_of_arrays_of_jax_that_are_known_now():
+    def program(x: Matrix):
+        return x + np.array([1.0, 2.0, 3.0]).at[0].set(5.0)
+
+    np.testing.assert_allclose(relay.function(program)(X), X + np.array([5.0, 2.0, 3.0]), rtol=1e-6)
 
 
 def test_parts_of_arrays_of_jax():

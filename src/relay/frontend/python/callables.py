@@ -109,7 +109,7 @@ class Together:
 
 @frozen(eq=False)
 class Method:
-    """A method of a Relay value, about to be called."""
+    """A method of a Relay value, or of an array that is known now, about to be called."""
 
     owner: Any
     name: str

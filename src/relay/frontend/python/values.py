@@ -55,7 +55,9 @@ def holds_expr(values: Iterable[Any]) -> bool:
         value = stack.pop()
         if is_expr(value):
             return True
-        if isinstance(value, dict) or is_named_tuple(type(value)):
+        if isinstance(value, slice):
+            stack.extend((value.start, value.stop, value.step))
+        elif isinstance(value, dict) or is_named_tuple(type(value)):
             stack.extend(parts_of_form(value))
         elif isinstance(value, KNOWN) and not isinstance(value, str):
             stack.extend(cast("Iterable[Any]", value))

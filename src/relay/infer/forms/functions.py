@@ -67,9 +67,11 @@ class EnclosingFunctions:
         nodes.determine(node, scope.symbols)
         nodes.set(node, FuncType(tuple(map(nodes.now, node.params)), ret_type, scope.own))
 
-    def loosen(self, annotation: Type) -> None:
-        """Symbols that an annotation in a body mentions first stand for extents to be found."""
-        self._nodes.unifier.flexible.update(set(type_symbols(annotation)) - self.scope.symbols)
+    def loosen(self, annotation: Type, found: Type | None = None) -> None:
+        """Symbols that an annotation in a body mentions first stand for extents to be found. Those that the type which
+        was `found` for the value mentions are not its first: they stand for what they stand for there."""
+        known = self.scope.symbols if found is None else self.scope.symbols.union(type_symbols(found))
+        self._nodes.unifier.flexible.update(set(type_symbols(annotation)) - known)
 
     def _check_result(self, node: Function, ret_type: Type) -> None:
         nodes = self._nodes

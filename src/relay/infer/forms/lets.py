@@ -68,7 +68,7 @@ class Lets:
         undecided = len(nodes.unifier.undecided)
         if known is not None and known is not value:
             if annotation is not None:
-                self._enclosing.loosen(annotation)
+                self._enclosing.loosen(annotation, nodes.unifier.zonk(value))
             mismatch = nodes.relate(value, known, Mode.ASSIGN, node)
             if mismatch is not None:
                 found = str(nodes.unifier.zonk(value))

@@ -178,7 +178,7 @@ class Procedures:
         function = pending.function
         opened = OpenProcedure(pending.name)
         result = self.convention(function).result
-        lowering = OpenScopes(opened, FreeVariables(function.body), self, result, own_symbols(function))
+        lowering = OpenScopes(opened, FreeVariables(function), self, result, own_symbols(function))
         self._enter(lowering, function, ())
         return opened.closed()
 

@@ -56,7 +56,9 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
     owner, span = dispatch.operand(block, node.value), block.span(node)
     if isinstance(owner, Part):
         return method_of_part(block, owner, node.attr, span)
-    if isinstance(owner, np.ndarray) and not hasattr(owner, node.attr) and has_method(node.attr):
+    if _has_method(owner, node.attr):
+        return Method(owner, node.attr)
+    if isinstance(owner, np.ndarray) and node.attr == "at":
         owner = as_expr(block, owner, span)
     if not is_expr(owner):
         found = member(block, owner, node.attr, span)
@@ -76,6 +78,8 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
             return size_of(block, owner, span)
         case TensorType(), "dtype":
             return type_.dtype.numpy
+        case TensorType(), "device":
+            return "cpu"  # as NumPy says: devices are no part of programs
         case TensorType(), "T":
             return block.ownership.view(owner, block.bind("turned", METHODS["transpose"](owner), span))
         case TensorType(), "mT":
@@ -91,6 +95,13 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
                 rule="unknown-attribute", message=f"a value of type {type_} has no `{node.attr}`", span=span,
                 remedy=_similar(node) if isinstance(type_, TensorType) else _APART,
             )  # fmt: skip
+
+
+def _has_method(value: Any, name: str) -> bool:
+    """Whether an array, or a number that may be NumPy's, which is known now has a method of a name."""
+    if isinstance(value, np.ndarray):
+        return has_method(name) or callable(getattr(value, name, None))
+    return isinstance(value, bool | int | float) and not hasattr(value, name) and has_method(name)
 
 
 _APART = "call an operator of relay on it; take data apart with `match`"
@@ -140,7 +151,7 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
     if is_list(type_):
         part = block.bind("part", index_list(block, owner, index, span), span)
         return part if is_number(block.type_of(part)) else view(owner, part)
-    if isinstance(type_, TupleType) and isinstance(index, slice):
+    if isinstance(type_, TupleType) and isinstance(index, slice) and not holds_expr((index,)):
         return known_now(span, operator.getitem, tuple(items(block, owner, span) or ()), index)
     if isinstance(type_, TupleType) and type(index) is int and -len(type_.fields) <= index < len(type_.fields):
         return TupleGetItem(owner, index % len(type_.fields), span=span)

@@ -34,7 +34,15 @@ from relay.frontend.python.library.numpy_functions import NUMPY, SCALARS, VIEWS,
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.library.other_libraries.remedies import instead, is_random, spoken
 from relay.frontend.python.library.other_libraries.torch_functions import VIEWS_OF_TORCH
-from relay.frontend.python.library.spellings import MODULES, OWN, as_numpy, in_words_of_numpy, method_of
+from relay.frontend.python.library.spellings import (
+    MODULES,
+    OWN,
+    as_numpy,
+    in_words_of_numpy,
+    in_words_of_torch,
+    is_of_torch,
+    method_of,
+)
 from relay.frontend.python.models import as_python
 from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.places.changes import change, changes
@@ -73,7 +81,7 @@ def _callee(block: Block, node: ast.expr) -> Any:
     """What is called; `x.size` is a number unless it is called, as in torch."""
     if isinstance(node, ast.Attribute) and node.attr == "size":
         owner = dispatch.operand(block, node.value)
-        if is_tensor(block, owner):
+        if is_tensor(block, owner) or isinstance(owner, np.ndarray):
             return Method(owner, node.attr)
     return dispatch.expr(block, node)
 
@@ -107,6 +115,15 @@ def call_value(block: Block, callee: Expr, arguments: Arguments) -> Any:
 
 def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
     owner, name, span = callee.owner, f"`.{callee.name}`", arguments.span
+    if callee.name in _IN_PLACE and not is_of_torch(block, callee.name, arguments):
+        raise refusal(span, f"{name}, which changes an array, here", "make a new array, such as np.sort(x)")
+    if not is_expr(owner):
+        if callee.name == "item" and not isinstance(owner, np.ndarray):
+            return owner
+        own = getattr(owner, callee.name, None)
+        if callable(own) and not holds_expr(arguments.values) and not is_of_torch(block, callee.name, arguments):
+            return call_python(block, own, arguments)
+        owner = as_expr(block, owner, span)
     type_ = block.type_of(owner)
     if callee.name in LIST_METHODS and is_list(type_):
         given = Arguments([block, span, owner, *arguments.positional], arguments.named, span)
@@ -126,8 +143,12 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
     given = Arguments([owner, *arguments.positional], arguments.named, span)
     function = method_of(block, callee.name, given)
     if function is None or function is not MORE_METHODS.get(callee.name):
-        return call_python(block, function, given if function in OWN else in_words_of_numpy(given))
+        return call_python(block, function, (in_words_of_torch if function in OWN else in_words_of_numpy)(given))
     return _made_of(block, callee.name in VIEWS, owner, applied(block, function, name, given), span)
+
+
+_IN_PLACE = frozenset({"fill", "partition", "put", "resize", "setfield", "setflags", "sort"})
+"""Methods that change an array: those that programs have are of variables (`places/changes.py`)."""
 
 
 def call_class(block: Block, callee: type, arguments: Arguments) -> Any:
@@ -180,7 +201,7 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return list(found) if isinstance(found, KNOWN) and not isinstance(found, tuple | dict | str) else found
     is_known = not holds_expr(arguments.values) and not any(isinstance(e, Counted | Together | Template) for e in given)
     if is_known and known not in OWN and not is_random(callee):
-        return own(_computed_now(callee, arguments))
+        return _computed_now(block, callee, arguments)
     with_block = BUILTINS.get(known) or MATH.get(known)
     if with_block is not None:
         made = applied(block, with_block, name, Arguments([block, span, *given], arguments.named, span))
@@ -237,13 +258,21 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, type) and value in PLAIN
 
 
-def _computed_now(callee: Any, arguments: Arguments) -> Any:
+def _computed_now(block: Block, callee: Any, arguments: Arguments) -> Any:
     """What Python gives; arrays that NumPy makes of 64-bit numbers unless it is told are of 32 bits in a program."""
     given = arguments.positional if callee is getattr else map(as_python, arguments.positional)  # a part's arrays
     result = known_now(arguments.span, callee, *given, **arguments.named)
     told = any(isinstance(each, type | np.dtype | str) for each in arguments.values if not _is_plain(each))
-    of_numpy = getattr(callee, "__module__", "") == "numpy" or isinstance(getattr(callee, "__self__", None), np.ndarray)
-    if isinstance(result, np.ndarray) and not told and of_numpy:
-        made = cast("np.ndarray[Any, Any]", result)
-        return made.astype({"float64": np.float32, "int64": np.int32}.get(made.dtype.name, made.dtype))
-    return result
+    of = getattr(callee, "__self__", None)
+    if not isinstance(result, np.ndarray):
+        return block.ownership.own(result)
+    made = cast("np.ndarray[Any, Any]", result)
+    if not told and (getattr(callee, "__module__", "") == "numpy" or isinstance(of, np.ndarray)):
+        made = made.astype({"float64": np.float32, "int64": np.int32}.get(made.dtype.name, made.dtype))
+    for each in (of, *arguments.values):
+        if made is each:
+            block.ownership.share(each)
+            return made
+        if isinstance(each, np.ndarray) and np.may_share_memory(each, result):
+            return block.ownership.view(each, made)
+    return block.ownership.own(made)

@@ -29,6 +29,7 @@ from relay.frontend.python.library.arithmetic import (
     kind_of,
     require,
 )
+from relay.frontend.python.library.arrays.polynomials import evaluated
 from relay.frontend.python.library.functional import filtered, mapped, partial, reduced
 from relay.frontend.python.library.heads import first_and_rest
 from relay.frontend.python.library.indexing import extent_of, index_tensor
@@ -292,6 +293,7 @@ BUILTINS: Mapping[Any, Callable[..., Any]] = {
     int: _int, float: _float, bool: _bool, list: _list, tuple: _tuple, any: _quantified(False), all: _quantified(True),
     divmod: _divmod, pow: _pow, np.take: _take, np.power: _np_power,
     np.matmul: _product, np.dot: _dot, np.vdot: _inner, np.array: array, np.asarray: array,
+    np.polyval: evaluated,
     np.stack: stack, np.concatenate: concatenate, np.vstack: stack_rows, np.hstack: stack_columns,
 }  # fmt: skip
 """Each is called with the block, the place, and the arguments."""

@@ -14,7 +14,7 @@ from relay.base.dtypes import DType
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ranges import Range
-from relay.frontend.python.library.arithmetic import converted
+from relay.frontend.python.library.arithmetic import converted, equated, require
 from relay.frontend.python.values import as_expr, number
 from relay.ir.expr import Call, Constant, Expr, Op
 from relay.ir.types import ANY, TensorType
@@ -134,42 +134,53 @@ def sliced_axis(block: Block, data: Expr, axis: int, part: slice, span: Span) ->
             rank_of_index(block, each, span)
         elif each is not None and (type(each) is bool or not isinstance(each, int)):
             raise bad_index(span, f"a bound that is a {type(each).__name__}", "whole numbers")
-    if is_expr(stride) or stride == 0:
-        raise bad_index(
-            span, "a slice in steps of 0" if stride == 0 else "a step that the program computes", "a number"
-        )
-    if is_expr(begin) or is_expr(end):
+    stride = _but_0(block, stride, span)
+    first, last = _from_end_to_end(block, stride)
+    begin, end = first if begin is None else begin, last if end is None else end
+    if any(map(is_expr, (begin, end, stride))):
         return _computed(block, data, axis, begin, end, stride, span)
-    if stride > 0:
-        begin, end = 0 if begin is None else begin, _END if end is None else end
-    else:
-        begin, end = -1 if begin is None else begin, -_END if end is None else end
     return op.strided_slice(data, begin=(begin,), end=(end,), strides=(stride,), axes=(axis,))
 
 
-def _computed(block: Block, data: Expr, axis: int, begin: Any, end: Any, stride: int, span: Span) -> Expr:
-    """Between bounds that the program computes: of a known extent where they are as far apart and lie within, else of
-    one that is known when the program runs."""
+def _but_0(block: Block, stride: Any, span: Span) -> Any:
+    """A step, which is not 0. Raises `RelayError` (rule `bad-index`) where it is."""
+    if not is_expr(stride) and stride == 0:
+        raise bad_index(span, "a slice in steps of 0", "a number other than 0")
+    if not is_expr(stride) or not block.range_of(stride).may_be(0):
+        return stride
+    stride = block.bind("step", stride, span)
+    return require(block, stride, equated("not_equal", stride, 0), "a slice in steps of 0", span)
+
+
+def _from_end_to_end(block: Block, stride: Any) -> Sequence[Any]:
+    """The bounds of a slice of all that there is."""
+    if is_expr(stride) and not block.range_of(stride).is_not_negative:
+        is_backwards = equated("less", stride, 0)
+        return [op.where(is_backwards, *(converted(each, DType.INT32) for each in pair)) for pair in _BOUNDS]
+    return [pair[0 if not is_expr(stride) and stride < 0 else 1] for pair in _BOUNDS]
+
+
+_BOUNDS = ((-1, 0), (-_END, _END))
+"""Where a slice of all begins and ends: backwards, and forwards."""
+
+
+def _computed(block: Block, data: Expr, axis: int, begin: Any, end: Any, stride: Any, span: Span) -> Expr:
+    """In steps, or between bounds, that the program computes: of a known extent where the bounds are as far apart and
+    lie within, else of one that is known when the program runs."""
     type_ = block.type_of(data)
     assert isinstance(type_, TensorType)
     width = _width(begin, end)
     known = block.range_of(begin)
-    if width is not None and stride == 1 and known.is_not_negative and type_.shape[axis] is not ANY:
+    is_whole = type(stride) is int and stride == 1 and type_.shape[axis] is not ANY
+    if width is not None and is_whole and known.is_not_negative:
         last = None if known.stop is None else Range(None, add(known.stop, width - 1))
         if last is not None and last.is_below(type_.shape[axis]):
             places = op.add(begin, as_expr(block, np.arange(width, dtype=np.int32), span))
             return take(data, places, axis=axis)
-    if stride < 0:
-        raise bad_index(
-            span, "a slice backwards between bounds that the program computes", "a slice of it: x[a:b][::-1]"
-        )
     order = [axis, *(each for each in range(len(type_.shape)) if each != axis)]
     turned = op.transpose(data, order) if axis else data
-    bounds = [
-        op.stack([converted(default if each is None else each, DType.INT32)], 0)
-        for each, default in ((begin, 0), (end, _END))
-    ]
-    made = op.strided_slice(turned, begin=bounds[0], end=bounds[1], strides=(stride,))
+    begins, ends, strides = (op.stack([converted(each, DType.INT32)], 0) for each in (begin, end, stride))
+    made = op.strided_slice(turned, begin=begins, end=ends, strides=strides)
     return op.transpose(made, [order.index(each) for each in range(len(order))]) if axis else made
 
 

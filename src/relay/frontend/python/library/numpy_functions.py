@@ -141,14 +141,22 @@ def _scan(name: str) -> Function:
     return scan
 
 
-def _spread(name: str) -> Function:
-    def spread(x: Any, axis: Any = None, *, ddof: Any = 0, keepdims: bool = False) -> Expr:
-        if ddof not in (0, 1):
-            raise RelayError(rule="python-subset", message=f"`ddof={ddof}` cannot become a Relay program",
-                             span=caller_span(), remedy="use ddof=0 or ddof=1, or write the variance out")  # fmt: skip
-        return getattr(op, name)(floating(x), axis=axis, keepdims=keepdims, unbiased=ddof == 1)
+def _variance(x: Any, axis: Any = None, *, ddof: Any = 0, correction: Any = None, keepdims: bool = False) -> Expr:
+    """Divided by how many there are, less `ddof`; NumPy has two names for it."""
+    less = ddof if correction is None else correction
+    if not is_expr(less) and less in (0, 1):
+        return op.variance(floating(x), axis=axis, keepdims=keepdims, unbiased=less == 1)
+    made = op.variance(floating(x), axis=axis, keepdims=keepdims)
+    axes: Sequence[int] = range(rank_of(x)) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    count: Any = 1
+    for each in axes:
+        count = combined("multiply", count, extent_along(x, each))
+    share = combined("divide", count, combined("maximum", combined("subtract", count, less), 0))
+    return combined("multiply", made, share)
 
-    return spread
+
+def _deviation(x: Any, axis: Any = None, **how: Any) -> Expr:
+    return op.sqrt(_variance(x, axis, **how))
 
 
 def _maximum(name: str) -> Function:
@@ -272,8 +280,8 @@ def _sign(x: Any) -> Expr:
 REDUCTIONS: Mapping[str, Function] = {
     "sum": _reduction("sum", _countable), "prod": _reduction("prod", _countable),
     "mean": _reduction("mean", floating), "max": _extreme("max"), "min": _extreme("min"),
-    "any": _test("any"), "all": _test("all"), "std": _spread("std"),
-    "var": _spread("variance"), "argmax": _search("argmax"), "argmin": _search("argmin"),
+    "any": _test("any"), "all": _test("all"), "std": _deviation,
+    "var": _variance, "argmax": _search("argmax"), "argmin": _search("argmin"),
     "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
 }  # fmt: skip
 _SAME: Mapping[str, Function] = {

@@ -13,6 +13,7 @@ from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
 from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY, counting
+from relay.frontend.python.library.arrays.polynomials import convolved
 from relay.frontend.python.library.arrays.products import PRODUCTS_OF_NUMPY
 from relay.frontend.python.library.arrays.statistics import STATISTICS_OF_NUMPY, sliced
 from relay.frontend.python.library.numpy_functions import (
@@ -157,14 +158,6 @@ def _moved_axes(x: Expr, source: Any, destination: Any) -> Expr:
     return op.transpose(x, order)
 
 
-def _polynomial(arrays: Sequence[Any], x: Any) -> Expr:
-    """Of coefficients, the last of which is that of 1 (Horner)."""
-    made: Any = 0
-    for each in arrays:
-        made = combined("add", combined("multiply", made, x), each)
-    return made
-
-
 _FUNCTIONS: Mapping[str, Function] = {
     "sort": _sort, "argsort": _argsort, "unique": _unique, "flip": _flip, "split": _split, "pad": _pad,
     "hsplit": lambda x, into: _split(x, into, 0 if rank_of(x) == 1 else 1), "vsplit": _split,
@@ -172,7 +165,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "broadcast_to": lambda x, shape: op.broadcast_to(x, computed_shape(shape)), "full_like": _full_like,
     "round": _round, "around": _round, "rint": half_to_even, "roll": _roll, "column_stack": _columns, "dstack": _deep,
     "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal, "moveaxis": _moved_axes,
-    "searchsorted": _searchsorted, "polyval": _polynomial, "fix": _whole_if("trunc"),
+    "searchsorted": _searchsorted, "convolve": convolved, "fix": _whole_if("trunc"),
     "arcsinh": lambda x: op.asinh(floating(x)), "arccosh": lambda x: op.acosh(floating(x)),
     "arctanh": lambda x: op.atanh(floating(x)), "positive": lambda x: x,
     "left_shift": lambda x, y: combined("left_shift", x, y), "right_shift": lambda x, y: combined("right_shift", x, y),

@@ -75,6 +75,8 @@ KEYWORDS: Mapping[str, str] = {
     "other": "y", "equation": "formula", "size": "shape",
 }  # fmt: skip
 """What arguments of torch's are called in NumPy."""
+WORDS_OF_TORCH: Mapping[str, str] = {"input": "x", "other": "y", "axis": "dim", "keepdims": "keepdim"}
+"""What the same arguments are called where torch has a function of its own; it takes NumPy's words, too."""
 _NO_PART = ("device", "requires_grad", "pin_memory", "memory_format")
 """Arguments that are no part of programs."""
 
@@ -105,7 +107,7 @@ def as_numpy(callee: Any, arguments: Arguments) -> tuple[Any, Arguments]:
     if library != "torch":
         return callee, arguments
     if name in FUNCTIONS_OF_TORCH:
-        return FUNCTIONS_OF_TORCH[name], _named(arguments, {"input": "x", "other": "y"})
+        return FUNCTIONS_OF_TORCH[name], in_words_of_torch(arguments)
     if name in SIZES:
         return numpy_function(name), _sized(arguments)
     return (numpy_function(TORCH[name]), _named(arguments, KEYWORDS)) if name in TORCH else (callee, arguments)
@@ -137,15 +139,21 @@ def method_of(block: Block, name: str, arguments: Arguments) -> Function | None:
     plain, of_torch = MORE_METHODS.get(name), _method_of_torch(name)
     if plain is None or of_torch is None:
         return plain or of_torch
-    if _TORCH_WORDS & arguments.named.keys() or not _takes(plain, arguments):
-        return of_torch
+    return of_torch if not _takes(plain, arguments) or is_of_torch(block, name, arguments) else plain
+
+
+def is_of_torch(block: Block, name: str, arguments: Arguments) -> bool:
+    """Whether a method that arrays of NumPy have is torch's. Raises `RelayError` (rule `python-subset`) where nothing
+    tells whose it is."""
+    if _method_of_torch(name) is None:
+        return False
+    if _TORCH_WORDS & arguments.named.keys():
+        return True
     libraries = libraries_named(block)
-    if "torch" not in libraries:
-        return plain
-    if name in _OTHERWISE and "numpy" in libraries:
+    if name in _OTHERWISE and libraries >= {"numpy", "torch"}:
         raise refusal(arguments.span, f"`.{name}` in a function that names NumPy and torch",
                       f"say whose: np.{name}(x), or torch.{name}(x)")  # fmt: skip
-    return of_torch
+    return "torch" in libraries
 
 
 def has_method(name: str) -> bool:
@@ -207,6 +215,11 @@ def _libraries_named(tree: ast.AST, find: Callable[[str], Any]) -> set[str]:
             home = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
             found.add(home.partition(".")[0])
     return found
+
+
+def in_words_of_torch(arguments: Arguments) -> Arguments:
+    """Arguments by the names that functions have for them which torch alone has."""
+    return _named(arguments, WORDS_OF_TORCH)
 
 
 def in_words_of_numpy(arguments: Arguments) -> Arguments:

@@ -7,6 +7,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+
 from relay import op
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
@@ -35,12 +37,22 @@ def changes(block: Block, node: ast.Call) -> bool:
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in CHANGING_METHODS:
         return False
     root = root_of(node.func.value)
-    owner = block.names.get(root.id) if isinstance(root, ast.Name) else None
+    owner = _worth(block, root.id) if isinstance(root, ast.Name) else None
     if isinstance(owner, list | dict):
         return True
-    if is_tensor(block, owner):
+    if is_tensor(block, owner) or isinstance(owner, np.ndarray):
         return "torch" not in libraries_named(block)  # its methods of these names make something new
     return is_expr(owner) and is_list(block.type_of(owner))
+
+
+def _worth(block: Block, name: str) -> Any:
+    """What a variable is worth, here or outside the function."""
+    if name in block.names:
+        return block.names[name]
+    try:
+        return block.definition.find(name)
+    except KeyError:
+        return None
 
 
 def change(block: Block, node: ast.Call) -> Any:

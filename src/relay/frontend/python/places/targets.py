@@ -16,7 +16,7 @@ from relay.frontend.python.library.list_arrays import as_array, index_of_arrays
 from relay.frontend.python.library.lists.sequences import sliced, spliced
 from relay.frontend.python.library.lists.unpacking import taken
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import as_expr, is_list, known_now
+from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Expr, RefWrite
 from relay.ir.types import TensorType, TypeCall
 
@@ -97,7 +97,7 @@ def _changed(block: Block, before: Any, places: Sequence[Any], change: Change, s
     if not places:
         return change(lambda: before)
     own, (first, *inner) = block.ownership.own, places
-    if isinstance(before, list | dict) and not is_expr(first):
+    if isinstance(before, list | dict) and not holds_expr((first,)):
         made: Any = before.copy()
         if isinstance(first, slice):
             known_now(span, made.__setitem__, first, change(lambda: known_now(span, made.__getitem__, first)))

@@ -1,5 +1,5 @@
 """Functions of NumPy that sum up data: `np.median`, `np.cov`, `np.bincount`, `np.average`, `np.nanmean`; and those that
-compute between neighbours: `np.diff`, `np.interp`, `np.convolve`."""
+compute between neighbours: `np.diff`, `np.interp`."""
 
 from __future__ import annotations
 
@@ -164,35 +164,6 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Expr:
     return op.where(op.isnan(x), x, made)
 
 
-def _convolved(x: Expr, y: Expr, mode: str = "full") -> Expr:
-    """The sums of products of one vector with the other backwards, at all places where they overlap."""
-    lengths = [extent_along(each, 0) for each in (x, y)]
-    if rank_of(x) != 1 or rank_of(y) != 1 or not isinstance(lengths[1], int):
-        raise refusal(caller_span(), "`np.convolve` by a vector whose length is not known now",
-                      "annotate its length, or sum shifted slices in a loop")  # fmt: skip
-    width = lengths[1]
-    if isinstance(lengths[0], int) and lengths[0] < width:
-        return _convolved(y, x, mode)
-    if mode not in ("full", "same", "valid") or (not isinstance(lengths[0], int) and mode != "full" and width > 1):
-        raise refusal(caller_span(), f"`np.convolve` in the mode {mode} here", "take a slice of the full one: "
-                      "np.convolve(x, y)[1:-1]")  # fmt: skip
-    dtype = common_dtype((x, y))
-    x, y = (converted(each, DType.INT32 if dtype.is_bool else dtype) for each in (x, y))
-    none = op.zeros((width - 1,), dtype_of_value(x))
-    wide = op.concatenate([none, x, none], 0)
-    made: Any = None
-    for place in range(width):
-        part = sliced(wide, width - 1 - place, _ALL if place == 0 else -place, 0)
-        term = op.multiply(part, op.take(y, converted(place, DType.INT32), axis=0))
-        made = term if made is None else op.add(made, term)
-    if mode == "full" or width == 1:
-        return made
-    whole = lengths[0] + width - 1
-    cut = width - 1 if mode == "valid" else (width - 1) // 2
-    count = lengths[0] - width + 1 if mode == "valid" else lengths[0]
-    return sliced(made, cut, min(cut + count, whole), 0)
-
-
 def without_nan(x: Any, value: float = 0.0) -> Expr:
     x = floating(x)
     return op.where(op.isnan(x), converted(value, dtype_of_value(x)), x)
@@ -228,7 +199,7 @@ def _of_the_rest(name: str) -> Function:
 _FUNCTIONS: Mapping[str, Function] = {
     "quantile": quantile(1.0), "percentile": quantile(100.0), "median": _median, "average": _average, "ptp": _spread,
     "count_nonzero": _count_nonzero, "cov": _covariance, "corrcoef": _correlation, "bincount": _bincount,
-    "diff": _diff, "trapezoid": _trapezoid, "interp": _interpolated, "convolve": _convolved,
+    "diff": _diff, "trapezoid": _trapezoid, "interp": _interpolated,
     **{f"nan{name}": _of_the_rest(name) for name in ("sum", "prod", "max", "min", "mean", "var", "std")},
 }  # fmt: skip
 STATISTICS_OF_NUMPY: Mapping[Any, Function] = {getattr(np, name): function for name, function in _FUNCTIONS.items()}

@@ -252,13 +252,16 @@ def folded(block: Block, values: Expr, start: Any, step: Callable[..., Any], spa
 def sliced(block: Block, values: Expr, part: slice, span: Span) -> Expr:
     """`xs[start:stop:step]` of a Relay list."""
     step = 1 if part.step is None else part.step
-    if type(step) is not int or step == 0:
-        raise RelayError(
-            rule="bad-index", message="the step of a slice is a number known now, and not 0", span=span
-        )  # fmt: skip
+    if not is_expr(step) and (type(step) is not int or step == 0):
+        raise RelayError(rule="bad-index", message="the step of a slice is a whole number, and not 0", span=span)
     values = block.bind("items", values, span)
     count = block.bind("count", block.session.library("length", span)(values), span)
-    if step < 0:
+    if is_expr(step):
+        forwards = arithmetic.equated("greater", step, 0)
+        step = arithmetic.require(
+            block, step, forwards, "a list is sliced in computed steps that are not forwards", span
+        )
+    elif step < 0:
         turned = block.bind("backwards", block.session.library("rev", span)(values), span)
         low, high = (_from_behind(block, each, count, span) for each in (part.start, part.stop))
         return sliced(block, turned, slice(low, high, -step), span)
@@ -269,7 +272,7 @@ def sliced(block: Block, values: Expr, part: slice, span: Span) -> Expr:
     block.type_of(place)
     tests = [] if low is None else [arithmetic.equated("greater_equal", place, low)]
     tests += [] if high is None else [arithmetic.equated("less", place, high)]
-    if step > 1:
+    if is_expr(step) or step > 1:
         ahead = place if low is None else arithmetic.combined("subtract", place, low)
         tests.append(arithmetic.equated("equal", arithmetic.combined("floor_mod", ahead, step), 0))
     if not tests:

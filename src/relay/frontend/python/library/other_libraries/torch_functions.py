@@ -61,10 +61,10 @@ def _scan(name: str) -> Function:
 def _extreme(name: str) -> Function:
     """`torch.max`: of all elements; along an axis, with the places; or of two tensors, element by element."""
 
-    def extreme(x: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        other = dim if is_expr(dim) else other
-        if other is not None:
-            return NUMPY[np.maximum if name == "max" else np.minimum](x, other)
+    def extreme(x: Any, dim: Any = None, keepdim: bool = False, *, y: Any = None) -> Any:
+        y = dim if is_expr(dim) else y
+        if y is not None:
+            return NUMPY[np.maximum if name == "max" else np.minimum](x, y)
         values = REDUCTIONS[name](x, dim, keepdims=keepdim)
         return values if dim is None else Found(values, REDUCTIONS[f"arg{name}"](x, dim, keepdims=keepdim))
 
@@ -75,7 +75,7 @@ def _spread(name: str) -> Function:
     """Divided by one less than there are, unless `correction` or `unbiased` says otherwise."""
 
     def spread(
-        x: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: int | None = None
+        x: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: float | None = None
     ) -> Expr:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
@@ -86,9 +86,12 @@ def _spread(name: str) -> Function:
 
 
 def _spread_and_mean(name: str) -> Function:
-    def both(x: Any, dim: Any = None, *, keepdim: bool = False, correction: int = 1) -> tuple[Expr, Expr]:
-        spread = _spread(name)(x, dim, keepdim=keepdim, correction=correction)
-        return spread, REDUCTIONS["mean"](x, _axes(dim), keepdims=keepdim)
+    """Both, by the same arguments."""
+    spread, mean = _spread(name), _reduction("mean")
+
+    def both(x: Any, dim: Any = None, *how: bool, keepdim: bool = False, **less: Any) -> tuple[Expr, Expr]:
+        keeps = how[1] if len(how) > 1 else keepdim
+        return spread(x, dim, *how[:1], keepdim=keeps, **less), mean(x, None if isinstance(dim, bool) else dim, keeps)
 
     return both
 
