@@ -195,3 +195,81 @@ def test_a_number_that_is_read_otherwise_stays_one():
         relay.function(read_before)(ROWS)
     assert caught.value.rule == "loop-variable-changes-type"
     assert "begin with" in caught.value.remedy
+
+
+def in_buckets(xs: list[int], n: int):
+    buckets = [[] for _ in range(n)]
+    for x in xs:
+        buckets[x % n].append(x)
+    return buckets, sum(len(bucket) for bucket in buckets)
+
+
+def in_three_buckets(xs: list[int]):
+    buckets = [[], [], []]
+    for x in xs:
+        buckets[x % 3].append(x)
+    return buckets
+
+
+def both_ways(edges: list[tuple[int, int]], n: int):
+    near = [[] for _ in range(n)]
+    told: list[list[int]] = [[] for _ in range(n)]
+    for u, v in edges:
+        near[u].append((v, 1.5))
+        near[v].append((u, 0.5))
+        told[u].append(v)
+    total = 0
+    for row in near:
+        for v, weight in row:
+            total += weight * v
+    return near, told, total
+
+
+def way_back(edges: list[tuple[int, int]], n: int):
+    before = [None] * n
+    for u, v in edges:
+        before[v] = u
+    way = []
+    at = n - 1
+    while at is not None:
+        way.append(at)
+        at = before[at]
+    return before, way
+
+
+def what_may_be_missing(n: int):
+    slots, three = [None for _ in range(n)], [None] * 3
+    slots[1] = 2.5
+    three[n % 3] = 1
+    return slots, three
+
+
+def runs_of(xs: list[int]):
+    runs = []
+    for x in xs:
+        match runs:
+            case [(value, length), *others] if value == x:
+                runs = [(value, length + 1), *others]
+            case _:
+                runs = [(x, 1), *runs]
+    return runs
+
+
+def test_what_is_put_into_empty_lists_tells_what_they_are():
+    agrees(in_buckets, [4, 1, 2, 7], np.int32(3))
+    agrees(in_three_buckets, [4, 1, 2, 7])
+    agrees(both_ways, [(0, 1), (1, 2)], np.int32(3))
+    agrees(way_back, [(0, 1), (1, 2)], np.int32(3))
+    agrees(what_may_be_missing, np.int32(4))
+    agrees(runs_of, [1, 1, 2, 1])
+
+
+def test_empty_lists_into_which_nothing_is_put_are_refused():
+    def counted(n: int):
+        buckets = [[] for _ in range(n)]
+        return len(buckets)
+
+    with pytest.raises(relay.RelayError) as caught:
+        relay.function(counted)(3)
+    assert caught.value.rule == "empty-list"
+    assert "annotate" in caught.value.remedy

@@ -11,7 +11,7 @@ from relay.base.frozen import frozen
 from relay.frontend.python.block import Block, Forms, begin
 from relay.frontend.python.session import Session
 from relay.frontend.python.syntax.arguments import Parameter, defaults_of, parameters_of_source
-from relay.ir.expr import Var
+from relay.ir.expr import Expr, Var
 from relay.ir.operator import Operator
 from relay.ops.transformations import Wrt
 from relay.runtime.values.values import RefValue
@@ -97,6 +97,15 @@ class Counted:
     stop: Any
     step: int = 1
     place: Callable[[Block, Any], Any] | None = None
+
+
+@frozen(eq=False)
+class Repeated:
+    """`[[] for _ in range(count)]` or `[None] * count`: as many of an `item` as the program computes. Where they stand
+    tells of what type it is, or what is put in its place."""
+
+    item: list[Any] | None
+    count: Expr
 
 
 @frozen(eq=False)

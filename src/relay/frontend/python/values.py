@@ -17,10 +17,11 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, Definition, Unset, is_expr
+from relay.frontend.python.callables import Repeated
 from relay.frontend.python.datatype import DataInstance, define_mentioned
 from relay.frontend.python.notation import as_type
 from relay.frontend.python.tuples import Form, form_in, form_of, form_of_list, is_named_tuple, parts_of_form
-from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem, record_type
+from relay.ir.expr import Call, Constructor, Expr, ExprBase, Function, Tuple, TupleGetItem, Var, record_type
 from relay.ir.type_traversal import free_type_leaves
 from relay.ir.types import (
     GlobalTypeVar,
@@ -29,8 +30,9 @@ from relay.ir.types import (
     Type,
     TypeCall,
     TypeVar,
+    scalar_type,
 )
-from relay.ops.framework.build import TupleWrapper
+from relay.ops.framework.build import TupleWrapper, with_known_type
 from relay.ops.framework.build import as_expr as operand
 
 STATIC: Mapping[type[ast.AST], Callable[..., Any]] = {
@@ -114,6 +116,8 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *,
             return operand(value, dtype)
         case None:
             return _nothing(block, span, wanted)
+        case Repeated():
+            return _repeated(block, value, span, wanted)
         case list() if form_in(wanted) == form_of_list(value):
             return of_form(block, value, span, wanted, declared)
         case list():
@@ -282,6 +286,15 @@ def list_expr(block: Block, items: Sequence[Any], span: Span, wanted: Type | Non
     for part in reversed(parts):
         result = Call(cons, (part, result), type_args=(element,), span=span)
     return block.bind_as("items", result, type_, span)
+
+
+def _repeated(block: Block, value: Repeated, span: Span, wanted: Type | None) -> Expr:
+    """Several empty lists, or Nones. Raises `RelayError` (rule `empty-list`) when nothing says what lists they are."""
+    position = with_known_type(Var("i", scalar_type("int32")))
+    element = wanted.args[0] if isinstance(wanted, TypeCall) and wanted.func.name == "List" else None
+    item = as_expr(block, value.item, span, element)
+    made = block.session.library("tabulate", span)(Function((position,), item), value.count)
+    return block.bind("items", made, span)
 
 
 def _may_be_one(one: Type, other: Type) -> bool:

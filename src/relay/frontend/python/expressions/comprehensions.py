@@ -9,7 +9,7 @@ from typing import Any
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
-from relay.frontend.python.callables import Counted
+from relay.frontend.python.callables import Counted, Repeated
 from relay.frontend.python.expressions.displays import put
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.facts.ranges import UNKNOWN, Range
@@ -71,11 +71,19 @@ def _comprehension(block: Block, node: ast.ListComp | ast.GeneratorExp, span: Sp
         outer = ast.copy_location(ast.ListComp(inner, [generator]), inner)
         return flattened(block, _mapped(block, outer, list_of(block, source, span), span), span)
     if isinstance(source, Counted) and source.start == 0 and source.step == 1 and not (generator.ifs or source.place):
+        if _has_no_type(node.elt):
+            count = block.bind("count", as_expr(block, count_of(block, source, span), span), span)
+            return block.ownership.own(Repeated([] if isinstance(node.elt, ast.List) else None, count), Held.WITH_PARTS)
         positions = _function(block, node.elt, generator, scalar_type("int32"), span, known_range(block, source))
         count = as_expr(block, count_of(block, source, span), span)
         return _held_as(block, positions, block.session.library("tabulate", span)(positions, count), span)
     numbers = known_range(block, source) if isinstance(source, Counted) else UNKNOWN
     return _mapped(block, node, list_of(block, source, span), span, numbers)
+
+
+def _has_no_type(item: ast.expr) -> bool:
+    """Whether an item is None or an empty list."""
+    return (isinstance(item, ast.List) and not item.elts) or (isinstance(item, ast.Constant) and item.value is None)
 
 
 def _joined(block: Block, lists: Sequence[Any], span: Span) -> Any:

@@ -13,7 +13,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.names.near_names import near_names
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
-from relay.frontend.python.callables import Method
+from relay.frontend.python.callables import Method, Repeated
 from relay.frontend.python.facts.ownership import changes_in_place
 from relay.frontend.python.library.indexing import index_list, index_tensor, size_of, sizes
 from relay.frontend.python.library.list_arrays import index_of_arrays, takes_copy
@@ -130,7 +130,7 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
     if isinstance(owner, Part):
         return owner.at(index)
     if not is_expr(owner):
-        if not holds_expr((index,)):
+        if not holds_expr((index,)) and not isinstance(owner, Repeated):
             part = known_now(span, operator.getitem, owner, index)
             if isinstance(index, slice):  # another list with the same elements
                 block.ownership.share_parts(part)

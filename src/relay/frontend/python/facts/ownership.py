@@ -21,7 +21,7 @@ from relay.base.identity import IdentityMap
 from relay.base.span import Span
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import ExprBase
-from relay.ir.types import TensorType, TypeCall
+from relay.ir.types import TensorType, TupleType, Type, TypeCall
 
 Way = TypeVar("Way")
 
@@ -211,11 +211,22 @@ def _is_array(value: Any) -> bool:
 
 
 def _holds_numbers(value: Any) -> bool:
-    """Whether a value of the program is a tensor, or a list of numbers."""
+    """Whether a value of the program is a tensor, or a list of what never changes."""
     match getattr(value, "checked_type", None):
         case TensorType():
             return True
-        case TypeCall(args=(TensorType(shape=()),)):
-            return True
+        case TypeCall(args=(element,)):
+            return _never_changes(element)
         case _:
             return isinstance(value, np.ndarray)
+
+
+def _never_changes(type_: Type) -> bool:
+    """Whether values are numbers, or tuples of such, which nothing changes in place."""
+    match type_:
+        case TensorType(shape=shape):
+            return shape == ()
+        case TupleType(fields):
+            return all(map(_never_changes, fields))
+        case _:
+            return False

@@ -12,6 +12,7 @@ import numpy as np
 from relay import op
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.callables import Repeated
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import converted
 from relay.frontend.python.library.heads import first_and_rest
@@ -38,7 +39,7 @@ def changes(block: Block, node: ast.Call) -> bool:
         return False
     root = root_of(node.func.value)
     owner = _worth(block, root.id) if isinstance(root, ast.Name) else None
-    if isinstance(owner, list | dict):
+    if isinstance(owner, list | dict | Repeated):
         return True
     if is_tensor(block, owner) or isinstance(owner, np.ndarray):
         return "torch" not in libraries_named(block)  # its methods of these names make something new

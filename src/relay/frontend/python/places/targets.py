@@ -9,16 +9,18 @@ from typing import Any, TypeAlias, cast
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.callables import Repeated
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library.arithmetic import as_operand
 from relay.frontend.python.library.indexing import changed, changed_list, index_list, index_tensor, is_basic
 from relay.frontend.python.library.list_arrays import as_array, index_of_arrays
 from relay.frontend.python.library.lists.sequences import sliced, spliced
 from relay.frontend.python.library.lists.unpacking import taken
+from relay.frontend.python.library.meeting import meeting_type
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Expr, RefWrite
-from relay.ir.types import TensorType, TypeCall
+from relay.ir.types import GlobalTypeVar, TensorType, TypeCall
 
 Change: TypeAlias = Callable[[Callable[[], Any]], Any]
 """What becomes of the value at a place; it may ask what that was."""
@@ -105,6 +107,14 @@ def _changed(block: Block, before: Any, places: Sequence[Any], change: Change, s
         part = known_now(span, made.__getitem__, first) if inner or first in _keys(before) else None
         known_now(span, made.__setitem__, first, _changed(block, part, inner, change, span))
         return own(made)
+    if is_untyped(before):  # what is put in the place of one tells the type of all
+        item = before.item if isinstance(before, Repeated) else before[0]
+        inside = _changed(block, item, inner, change, span) if inner else change(lambda: item)
+        element = meeting_type([(block, inside, span), (block, item, span)]) or block.type_of(
+            as_expr(block, inside, span)
+        )
+        before = as_expr(block, before, span, TypeCall(GlobalTypeVar("List"), (element,)))
+        change, inner = lambda _: inside, []
     held = as_expr(block, before, span)
     type_ = block.type_of(held)
     if is_list(type_):
@@ -129,6 +139,14 @@ def _changed(block: Block, before: Any, places: Sequence[Any], change: Change, s
         value = as_operand(block, as_array(block, value, span), span)
         return own(block.bind("tensor", changed(block, held, first, value, span), span))
     raise refusal(span, f"an assignment to a part of a {type_}", "assign to parts of tensors, lists and dicts")
+
+
+def is_untyped(value: Any) -> bool:
+    """Whether a value is several empty lists, or Nones, of which nothing says what they are lists of, or what may be
+    missing."""
+    elements = cast("list[Any]", value) if isinstance(value, list) else []
+    is_empty = all(isinstance(each, list) and not each for each in elements)
+    return isinstance(value, Repeated) or (bool(elements) and (is_empty or all(each is None for each in elements)))
 
 
 def _keys(value: Any) -> Any:

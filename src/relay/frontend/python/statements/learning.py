@@ -12,7 +12,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, Unset
 from relay.frontend.python.datatype import DataInstance, define
 from relay.frontend.python.library.meeting import meeting_type
-from relay.frontend.python.places.targets import assign
+from relay.frontend.python.places.targets import assign, is_untyped
 from relay.frontend.python.statements.stepping import Position, Stepping
 from relay.frontend.python.syntax.assigned import changed_lists, reads
 from relay.frontend.python.values import as_expr, is_expr, is_number
@@ -87,7 +87,8 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    return isinstance(value, list) and not value
+    """Whether a value is a list, or several, of which nothing says what is in it."""
+    return (isinstance(value, list) and not value) or is_untyped(value)
 
 
 def _holds_none(value: Any) -> bool:

@@ -47,6 +47,9 @@ def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits)
     found = dispatch.expr(block, node.subject)
     if not is_expr(found) and not isinstance(found, tuple | list | DataInstance) and not is_named_tuple(type(found)):
         return _known(block, node, found, rest, exits)
+    chosen = _case_of_nothing(node) if isinstance(found, list) and not found else None
+    if chosen is not None:
+        return dispatch.some(block, chosen.body, rest, exits)
     subject = block.bind("subject", as_expr(block, found, span), span)
     type_ = block.type_of(subject)
     cases = [ast.match_case(each, case.guard, case.body) for case in node.cases for each in alternatives(case.pattern)]
@@ -115,6 +118,25 @@ def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits)
     known = changing_names(block, changed)
     names = [name for name in changed if name in known or all(name in each for each in definite)]
     return block.closed(joined(block, names, span, ways, behind))
+
+
+def _case_of_nothing(node: ast.Match) -> ast.match_case | None:
+    """The case of a list that is empty, which needs not tell what it is a list of; None where more than the patterns
+    decides."""
+    for case in node.cases:
+        match case:
+            case (
+                ast.match_case(pattern=ast.MatchSequence(patterns=[]))
+                | ast.match_case(pattern=ast.MatchAs(pattern=None, name=None))
+            ) if case.guard is None:
+                return case
+            case ast.match_case(pattern=ast.MatchSequence(patterns=patterns)) if not all(
+                isinstance(each, ast.MatchStar) for each in patterns
+            ):
+                continue
+            case _:
+                return None
+    return None
 
 
 def _moved(side: Block, at: Block) -> Block:

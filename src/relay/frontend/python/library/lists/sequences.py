@@ -10,7 +10,8 @@ from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.callables import Counted, Together
+from relay.frontend.python.callables import Counted, Repeated, Together
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.facts.ranges import UNKNOWN, Range
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.indexing import extent_of
@@ -199,10 +200,13 @@ def _flat(block: Block, zipped: Expr, count: int, span: Span) -> Expr:
     return block.bind("items", block.session.library("map", span)(flat, zipped), span)
 
 
-def repeated(block: Block, values: Any, count: Any, span: Span) -> Expr:
+def repeated(block: Block, values: Any, count: Any, span: Span) -> Any:
     """`values * count` of a list, by a number that the program computes."""
     block.ownership.share_parts(values)
     if isinstance(values, list) and len(cast("list[Any]", values)) == 1:
+        if values[0] is None:
+            times = block.bind("count", as_expr(block, arithmetic.combined("maximum", count, 0), span), span)
+            return block.ownership.own(Repeated(None, times), Held.WITH_PARTS)
         item = as_expr(block, values[0], span)
         held = block.bind("item", item, span)
         return _tabulated(block, lifted(block, (("i", scalar_type("int32")),), lambda *_: held, span), count, span)
