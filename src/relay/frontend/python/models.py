@@ -60,7 +60,8 @@ class ModelPart:
         if isinstance(value, np.ndarray) and self._parameters is not None:
             return self._parameters.variable(path, cast("np.ndarray[Any, Any]", value))
         if isinstance(value, list | tuple):
-            return [self._part(f"{path}.{position}", each) for position, each in enumerate(cast("list[Any]", value))]
+            parts = [self._part(f"{path}.{place}", each) for place, each in enumerate(cast("list[Any]", value))]
+            return parts if isinstance(value, list) else type(value)(*parts) if _has_names(value) else tuple(parts)
         if is_model(value):
             return model_part(value, self._session, self._forms, self._parameters, f"{path}.")
         return value
@@ -68,16 +69,22 @@ class ModelPart:
     def own_method(self, name: str) -> Template | None:
         """The method of a name, if that is what it is of."""
         found = getattr(type(self.model), name, None)
-        return self.method(inspect.unwrap(found)) if isinstance(found, FunctionType) else None
+        is_static = isinstance(inspect.getattr_static(type(self.model), name, None), staticmethod)
+        return self.method(inspect.unwrap(found), is_static) if isinstance(found, FunctionType) else None
 
-    def method(self, function: Callable[..., Any]) -> Template:
-        """A method, which knows the model: a nested function, as others are."""
+    def method(self, function: Callable[..., Any], is_static: bool = False) -> Template:
+        """A method, which knows the model unless it is static: a nested function, as others are."""
         if function not in self._methods:
             definition, tree = begin(self._session, self._forms, function)
-            itself, *parameters = parameters_of_source(definition.source)
-            around = Block(definition, {itself.name: self})
-            self._methods[function] = Template(tree, around, tuple(parameters), defaults_of(function))
+            parameters = parameters_of_source(definition.source)
+            itself, given = ((), parameters) if is_static else (parameters[:1], parameters[1:])
+            around = Block(definition, {each.name: self for each in itself})
+            self._methods[function] = Template(tree, around, tuple(given), defaults_of(function))
         return self._methods[function]
+
+
+def _has_names(value: object) -> bool:
+    return hasattr(value, "_fields")
 
 
 def model_part(

@@ -53,16 +53,13 @@ def read_function(defined: PythonFunction) -> Reading:
     return _reading(session, main, functions)
 
 
-def _reading(
-    session: Session, main: Function, functions: Mapping[GlobalVar, Function], taken: int | None = None
-) -> Reading:
-    """The finished program; the first so many parameters of `main` are taken from Python."""
+def _reading(session: Session, main: Function, functions: Mapping[GlobalVar, Function]) -> Reading:
+    """The finished program."""
     module, types = session.module(main, functions), session.types
     type_ = module["main"].checked_type
     assert isinstance(type_, FuncType)
-    names = [each.name_hint for each in main.params[:taken]]
-    parameters = dict(zip(names, type_.arg_types, strict=False))
-    takes = {name: each for name, each in parameters.items() if types.have_forms(each, has_names_only)}
+    pairs = zip(main.params, type_.arg_types, strict=True)
+    takes = {each.name_hint: part for each, part in pairs if types.have_forms(part, has_names_only)}
     return Reading(module, takes, type_.ret_type, types)
 
 
@@ -85,7 +82,7 @@ def read_model(
     made = body(block, tree.body, result)
     weights = tuple(arrays.variables.values())
     main = Function((*params, *weights), made, result, span=definition.source.span(tree))
-    return _reading(definition.session, main, definition.session.functions, len(params)), arrays.arrays
+    return _reading(definition.session, main, definition.session.functions), arrays.arrays
 
 
 __all__ = ["PythonFunction", "read_function", "read_model"]
