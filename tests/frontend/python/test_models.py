@@ -1,5 +1,7 @@
 """Models that decorated functions know: from around them, in lists and dicts, or made inside."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 import relay
@@ -114,3 +116,45 @@ def lambda_of(model):
         return model(x) + model.doubled(x)
 
     return called
+
+
+class Gates(NamedTuple):
+    inputs: np.ndarray
+    states: np.ndarray
+    bias: tuple[np.ndarray, float]
+
+
+@relay.model
+class Cell:
+    def __init__(self):
+        weights = [np.random.default_rng(seed).standard_normal((4, 4)).astype(np.float32) for seed in range(2)]
+        self.gates = Gates(*weights, (np.ones(4, np.float32), 0.5))
+        self.pairs = [(weights[0], np.ones(4, np.float32)), (weights[1], np.zeros(4, np.float32))]
+
+    @staticmethod
+    def sigmoid(x, scale=1.0):
+        return scale / (1 + np.exp(-x))
+
+    def step(self, x, h, gates):
+        bias, scale = gates.bias
+        return self.sigmoid(x @ gates.inputs + h @ gates.states + bias, scale=scale)
+
+    def __call__(self, x: Rows):
+        for weight, bias in self.pairs:
+            x = self.sigmoid(x @ weight + bias)
+        return self.step(x, x, self.gates), len(self.pairs[0])
+
+
+def test_parts_of_models_are_what_they_are_in_python():
+    model = Cell()
+    assert list(model.to_relay()[1]) == [
+        "pairs.0.0", "pairs.0.1", "pairs.1.0", "pairs.1.1", "gates.0", "gates.1", "gates.2.0",
+    ]  # fmt: skip
+    (found, count), (wanted, _) = model(X), Cell.__call__.__wrapped__(model, X)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    assert count == 2
+
+    def stepped(x: Rows):
+        return model.step(x, x * 2, model.gates)
+
+    np.testing.assert_allclose(relay.function(stepped)(X), stepped(X), rtol=1e-5)

@@ -53,10 +53,7 @@ def template_of(session: Session, forms: Forms, function: Callable[..., Any], *o
     definition, tree = begin(session, forms, function)
     parameters = parameters_of_source(definition.source)
     around = Block(definition, {each.name: owned for each, owned in zip(parameters, owner, strict=False)})
-    made = Template(tree, around, tuple(parameters[len(owner) :]), defaults_of(function))
-    if not owner:
-        around.names[tree.name] = made  # it may call itself
-    return made
+    return Template(tree, around, tuple(parameters[len(owner) :]), defaults_of(function))
 
 
 @frozen(eq=False)

@@ -59,7 +59,8 @@ class ModelPart:
         if isinstance(value, np.ndarray) and self._parameters is not None:
             return self._parameters.variable(path, cast("np.ndarray[Any, Any]", value))
         if isinstance(value, list | tuple):
-            return [self._part(f"{path}.{position}", each) for position, each in enumerate(cast("list[Any]", value))]
+            parts = [self._part(f"{path}.{place}", each) for place, each in enumerate(cast("list[Any]", value))]
+            return parts if isinstance(value, list) else type(value)(*parts) if _has_names(value) else tuple(parts)
         if is_model(value):
             return model_part(value, self._session, self._forms, self._parameters, f"{path}.")
         return value
@@ -82,6 +83,10 @@ class ModelPart:
         if function not in self._methods:
             self._methods[function] = template_of(self._session, self._forms, function, *owner)
         return self._methods[function]
+
+
+def _has_names(value: object) -> bool:
+    return hasattr(value, "_fields")
 
 
 def model_part(

@@ -57,16 +57,13 @@ def _function(session: Session, defined: PythonFunction) -> Reading:
         return _reading(session, main, functions)
 
 
-def _reading(
-    session: Session, main: Function, functions: Mapping[GlobalVar, Function], taken: int | None = None
-) -> Reading:
-    """The finished program; the first so many parameters of `main` are taken from Python."""
+def _reading(session: Session, main: Function, functions: Mapping[GlobalVar, Function]) -> Reading:
+    """The finished program."""
     module, types = session.module(main, functions), session.types
     type_ = module["main"].checked_type
     assert isinstance(type_, FuncType)
-    names = [each.name_hint for each in main.params[:taken]]
-    parameters = dict(zip(names, type_.arg_types, strict=False))
-    takes = {name: each for name, each in parameters.items() if types.have_forms(each, has_names_only)}
+    pairs = zip(main.params, type_.arg_types, strict=True)
+    takes = {each.name_hint: part for each, part in pairs if types.have_forms(part, has_names_only)}
     return Reading(module, takes, type_.ret_type, types)
 
 
@@ -93,7 +90,7 @@ def _method(model: Any, method: str, around: Mapping[str, Any], session: Session
     made = body(block, tree.body, result)
     weights = tuple(arrays.variables.values())
     main = Function((*params, *weights), made, result, span=definition.source.span(tree))
-    return _reading(session, main, session.functions, len(params))
+    return _reading(session, main, session.functions)
 
 
 __all__ = ["PythonFunction", "read_function", "read_model"]

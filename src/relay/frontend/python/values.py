@@ -55,7 +55,7 @@ def holds_expr(values: Iterable[Any]) -> bool:
     stack = list(values)
     while stack:
         value = stack.pop()
-        if is_expr(value):
+        if is_expr(value) or isinstance(value, Repeated):
             return True
         if isinstance(value, slice):
             stack.extend((value.start, value.stop, value.step))

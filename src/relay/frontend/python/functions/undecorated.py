@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+from contextlib import suppress
 from functools import cache
 from types import FunctionType
 from typing import TypeGuard
@@ -35,7 +36,11 @@ def as_nested(block: Block, function: FunctionType) -> Template:
     """A function of the user's as a nested one."""
     found = block.session.undecorated
     if function not in found:
-        found[function] = template_of(block.session, block.definition.forms, function)
+        made = found[function] = template_of(block.session, block.definition.forms, function)
+        name = function.__name__
+        with suppress(KeyError):
+            if made.block.definition.find(name) is function:  # it may call itself
+                made.block.names[name] = made
     return found[function]
 
 

@@ -17,7 +17,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.callables import Counted, Together
+from relay.frontend.python.callables import Counted, Repeated, Together
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.arithmetic import (
     as_operand,
@@ -240,6 +240,8 @@ def _length(block: Block, callee: Any, arguments: Arguments) -> Any:
     span = arguments.span
     if len(arguments.positional) == 1 and isinstance(arguments.positional[0], Counted):
         return count_of(block, arguments.positional[0], span)
+    if len(arguments.positional) == 1 and isinstance(arguments.positional[0], Repeated):
+        return arguments.positional[0].count
     if len(arguments.positional) != 1 or arguments.named or not is_expr(arguments.positional[0]):
         return known_now(span, callee, *arguments.positional, **arguments.named)
     (value,) = arguments.positional
