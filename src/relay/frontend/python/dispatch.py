@@ -69,6 +69,11 @@ def read(block: Block, node: ast.expr) -> Any:
             return operand(block, node)
 
 
+def given(block: Block, node: ast.expr) -> Any:
+    """The same for a function that is called, or for its caller: a list that is written out is a new one."""
+    return operand(block, node) if isinstance(node, ast.List) else read(block, node)
+
+
 def index(block: Block, node: ast.expr) -> Any:
     """What stands between the brackets of a subscript."""
     match node:

@@ -16,7 +16,7 @@ from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.frontend.python.datatype import DataTypes
-from relay.frontend.python.facts.ownership import Ownership
+from relay.frontend.python.facts.ownership import Held, Ownership
 from relay.frontend.python.facts.ranges import Range
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
@@ -67,10 +67,10 @@ class Session:
     were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
     place. `models` are those that were met, by identity, as programs see them; `undecorated` are functions of Python
     as nested ones. `reads` counts how often each definition reads each name, `libraries` are those that it names.
-    `ranges` is what is known of integers, and `ownership` who holds arrays and lists. `trials` are the readings in
-    progress that only ask for types, each with what was found to be wrong in it. `learned` are the types of loops'
-    variables, by the place of the loop, that their turns told; `counted` the loops that were met whose number of turns
-    is known now, and `unrolled` those that are read turn by turn."""
+    `ranges` is what is known of integers, `ownership` who holds arrays and lists, and `gives` how the results of
+    functions are held. `trials` are the readings in progress that only ask for types, each with what was found to be
+    wrong in it. `learned` are the types of loops' variables, by the place of the loop, that their turns told; `counted`
+    the loops that were met whose number of turns is known now, and `unrolled` those that are read turn by turn."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -83,6 +83,7 @@ class Session:
     undecorated: dict[object, Any] = field(default_factory=dict)
     reads: dict[ast.AST, Counter[str]] = field(default_factory=dict)
     libraries: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
+    gives: dict[Expr, Held] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
     trials: list[list[RelayError]] = field(default_factory=list)

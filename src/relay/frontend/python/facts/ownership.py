@@ -53,9 +53,10 @@ class Seen:
 class Ownership:
     """`_seen` is what the way that is being read has seen. Of the whole program are `_limits`, how much a loop's
     variable is held at most, whichever turn it is of, and `_changed`, how much of a value was changed in place, and
-    where."""
+    where. `_of_callers` are, for each function whose body is being put in place, the values that its callers have."""
 
     _seen: Seen = field(default_factory=Seen)
+    _of_callers: list[frozenset[int]] = field(default_factory=lambda: [frozenset()])
     _limits: IdentityMap[Any, Held] = field(default_factory=IdentityMap[Any, Held])
     _changed: IdentityMap[Any, tuple[Held, Span]] = field(default_factory=IdentityMap[Any, tuple[Held, Span]])
 
@@ -96,6 +97,33 @@ class Ownership:
             made.parted.update(each.parted)
         self._seen = made
 
+    @contextmanager
+    def call(self, names: Iterable[Any]) -> Generator[None]:
+        """The body of a function, in place of a call where these are the values of names. They are the caller's: in
+        the body, other names have them, too."""
+        found, waiting = set(self._of_callers[-1]), list(names)
+        while waiting:
+            value = waiting.pop()
+            if changes_in_place(value) or isinstance(value, ExprBase):
+                found.add(id(value))
+            waiting.extend(cast("tuple[Any, ...]", value) if isinstance(value, tuple) else parts_of(value))
+        self._of_callers.append(frozenset(found))
+        try:
+            yield
+        finally:
+            self._of_callers.pop()
+
+    def _is_of_caller(self, value: Any) -> bool:
+        return id(value) in self._of_callers[-1]
+
+    def give_back(self, value: Any) -> Held:
+        """A function gives a value to its caller, who may have it already. How it is held by who is given it."""
+        if isinstance(value, tuple):
+            return min(map(self.give_back, cast("tuple[Any, ...]", value)), default=Held.WITH_PARTS)
+        if self._is_of_caller(value):
+            self.share(value)
+        return Held.WITH_PARTS if self.is_alone(value) else self.held(value)
+
     def own(self, value: Any, held: Held = Held.ALONE) -> Any:
         """A value that was just made."""
         if held is not Held.SHARED:
@@ -121,9 +149,15 @@ class Ownership:
             return is_number or self.held(value) is Held.WITH_PARTS
         return not changes_in_place(value) or self.held(value) is Held.WITH_PARTS
 
+    def meets(self, value: Any) -> Held:
+        """How a value is held that is one of several behind a branch or a loop."""
+        if self._is_of_caller(value):
+            self.share(value)
+        return self.held(value)
+
     def hand_on(self, value: Any, result: Any) -> Any:
         """`result` is what `value` was: a variable for it, or the same in another form."""
-        self.own(result, self.held(value))
+        self.own(result, self.meets(value))
         if value in self._seen.views:
             self._seen.views[result] = self._seen.views[value]
         return result
@@ -164,13 +198,13 @@ class Ownership:
     ) -> None:
         """A value, which was `held` so (None: is held so now), is changed in place. Raises `RelayError` (rule
         `python-subset`) unless it is held as is `wanted`."""
-        if (self.held(value) if held is None else held) < wanted:
+        if (self.held(value) if held is None else held) < wanted or self._is_of_caller(value):
             raise refusal(span, f"{what} of what something else may hold too", remedy)
         self._changed[value] = (wanted, span)
 
     def begin_loop(self, start: Any, state: Any) -> None:
         """A loop's variable takes the place of what it starts with."""
-        self._limits[state] = self.held(start)
+        self._limits[state] = self.meets(start)
         self.begin_turn(state)
 
     def begin_turn(self, state: Any) -> None:
@@ -180,7 +214,7 @@ class Ownership:
     def end_turn(self, state: Any, value: Any) -> None:
         """A loop's variable is `value` in the next turn. Raises `RelayError` where a turn changes
         what an earlier one shares."""
-        self._limits[state] = held = min(self.held(value), self._limits[state])
+        self._limits[state] = held = min(self.meets(value), self._limits[state])
         wanted, span = self._changed.get(state, (Held.SHARED, None))
         if span is not None and held < wanted:
             raise refusal(

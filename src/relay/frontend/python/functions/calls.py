@@ -63,7 +63,7 @@ def called(block: Block, node: ast.Call) -> Any:
     if changes(block, node):
         return change(block, node)
     callee, span = _callee(block, node.func), block.span(node)
-    value = dispatch.read if _only_reads(callee) else dispatch.expr
+    value = _passes(callee)
     positional = spread(block, node.args, value)
     named: dict[str, Any] = {}
     for each in node.keywords:
@@ -86,9 +86,16 @@ def _callee(block: Block, node: ast.expr) -> Any:
     return dispatch.expr(block, node)
 
 
+def _passes(callee: Any) -> Callable[[Block, ast.expr], Any]:
+    """How what is called is given an argument: by what it keeps of it. Functions of the user's say that themselves."""
+    if isinstance(callee, PythonFunction | Template) or is_undecorated(callee):
+        return dispatch.given
+    return dispatch.read if _only_reads(callee) else dispatch.expr
+
+
 def _only_reads(callee: Any) -> bool:
-    """Whether what is called keeps no array or list that it is given, or says itself what it may keep."""
-    if isinstance(callee, Method | PythonFunction):
+    """Whether what is called keeps no array or list that it is given."""
+    if isinstance(callee, Method):
         return True
     module = str(getattr(callee, "__module__", ""))
     return not any(callee is each for each in (ref, zip, enumerate, reversed)) and (

@@ -9,16 +9,16 @@ from typing import Any
 from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
-from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Definition, Forms, begin
 from relay.frontend.python.callables import PythonFunction
+from relay.frontend.python.functions.results import called
 from relay.frontend.python.functions.templates import body, scope
 from relay.frontend.python.session import Session
 from relay.frontend.python.syntax.arguments import Arguments, bound, defaults_of, fixed, parameters_of_source, texts_of
 from relay.frontend.python.syntax.source import read_source
 from relay.frontend.python.values import annotation_of, meaning
-from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
-from relay.ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall, type_parts
+from relay.ir.expr import Expr, Function, GlobalVar, Var
+from relay.ir.types import FuncType, TensorType, Type
 from relay.ops.framework.build import with_known_type
 
 
@@ -43,6 +43,7 @@ def _defined(session: Session, forms: Forms, function: PythonFunction, texts: Ma
         block = scope(Block(definition, {}), tree, params, {})
         block.names.update(texts)
         made = body(block, tree.body, result)
+        session.gives[name] = session.ownership.held(made)
         session.finish(name, Function(params, made, result, span=definition.source.span(tree)))
     return name
 
@@ -79,33 +80,8 @@ def call_function(block: Block, callee: PythonFunction, arguments: Arguments) ->
     given = bound(f"`{callee.__name__}`", parameters, defaults, arguments)
     texts = texts_of(callee.definition, given, arguments.span)
     target = _target(block, callee, texts, arguments.span)
-    type_ = block.type_of(target)
     values = [value for name, value in given.items() if name not in texts]
-    wanted = type_.arg_types if isinstance(type_, FuncType) else [None] * len(values)
-    pairs = zip(values, wanted, strict=True)
-    made = tuple(dispatch.as_argument(block, value, arguments.span, each) for value, each in pairs)
-    if _may_keep(type_):
-        for value in values:
-            block.ownership.share(value)
-    return Call(target, made, span=arguments.span)
-
-
-def _may_keep(type_: Type) -> bool:
-    """Whether a call of a function may leave what it is given in its result, or in a reference."""
-    if not isinstance(type_, FuncType):
-        return True
-    has_refs = any(isinstance(part, RefType) for each in type_.arg_types for part in type_parts(each))
-    return has_refs or not all(map(_is_of_numbers, type_parts(type_.ret_type)))
-
-
-def _is_of_numbers(part: Type) -> bool:
-    match part:
-        case TensorType(shape=shape):
-            return shape == ()
-        case TypeCall(func=GlobalTypeVar(name="Option")) | GlobalTypeVar(name="Option") | TupleType():
-            return True  # as far as its parts are
-        case _:
-            return False
+    return called(block, target, values, arguments.span)
 
 
 def function_value(block: Block, callee: PythonFunction, span: Span, wanted: Type | None = None) -> Expr:  # noqa: ARG001

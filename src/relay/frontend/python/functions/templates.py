@@ -13,6 +13,8 @@ from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Exits, Unset
 from relay.frontend.python.callables import LocalFunction, Template
+from relay.frontend.python.facts.ownership import Held
+from relay.frontend.python.functions.results import called
 from relay.frontend.python.library.meeting import Meeting
 from relay.frontend.python.models import ModelPart, as_seen
 from relay.frontend.python.syntax.arguments import Arguments, bound, default_nodes, fixed, parameters_of
@@ -44,10 +46,11 @@ def define_template(block: Block, node: ast.FunctionDef) -> None:
 
 
 def body(block: Block, statements: Sequence[ast.stmt], result: Type | None) -> Expr:
-    """The body of a function, `block` being its scope, as one expression."""
-    meeting = Meeting(["the result"])
+    """The body of a function, `block` being its scope, as one expression. It is owned as what all ways give."""
+    meeting, held = Meeting(["the result"]), list[Held]()
 
     def give(end: Block, value: Any, span: Span) -> Expr:
+        held.append(block.ownership.give_back(value))
         if result is not None:
             return end.closed(dispatch.as_argument(end, value, span, result))
         return meeting.end(end, [dispatch.as_value(end, value, span)], span)
@@ -57,14 +60,15 @@ def body(block: Block, statements: Sequence[ast.stmt], result: Type | None) -> E
     if result is None and not meeting.ways:  # it raises, or never ends
         nothing = with_known_type(Var("nothing", TupleType(()), span=first))
         return Let(nothing, made, nothing, span=first)
-    return meeting.closed(made, meeting.met(), lambda values: values[0])
+    whole = meeting.closed(made, meeting.met(), lambda values: values[0])
+    return block.ownership.own(whole, min(held, default=Held.SHARED))
 
 
 def call_template(block: Block, callee: Template, arguments: Arguments) -> Any:
     given = bound(callee.name, callee.parameters, callee.defaults, arguments)
     if calls_itself(block, callee):
         function = _recursive(block, callee)
-        return dispatch.call(block, function, Arguments(list(given.values()), {}, arguments.span))
+        return called(block, function, list(given.values()), arguments.span)
     inlining = block.session.inlining
     if len(inlining) > _DEEPEST:
         raise RelayError(
@@ -73,7 +77,8 @@ def call_template(block: Block, callee: Template, arguments: Arguments) -> Any:
         )  # fmt: skip
     inlining.append(callee)
     try:
-        return inline(block, callee, given)
+        with block.ownership.call(block.names.values()):
+            return inline(block, callee, given)
     finally:
         inlining.pop()
 
@@ -126,12 +131,18 @@ def inline(block: Block, callee: Template, given: Mapping[str, Any]) -> Any:
     node = callee.node
     inner = block.entering(callee.block, {**_unset(callee.block, node), **given})
     if isinstance(node, ast.Lambda):
-        return dispatch.expr(inner, node.body)
+        return _given(inner, node.body)
     *before, last = node.body
     if isinstance(last, ast.Return) and last.value is not None and not leaves_early(before):
         dispatch.straight(inner, before)
-        return dispatch.expr(inner, last.value)
+        return _given(inner, last.value)
     return body(inner.inside(), node.body, None)
+
+
+def _given(block: Block, node: ast.expr) -> Any:
+    value = dispatch.given(block, node)
+    block.ownership.give_back(value)
+    return value
 
 
 def closure(block: Block, value: Template, span: Span, wanted: Type | None) -> Expr:
@@ -196,8 +207,9 @@ def _recursive(block: Block, value: Template) -> Expr:
     itself = with_known_type(Var(node.name, FuncType(tuple(map(block.type_of, params)), result), span=span))
     inner = scope(now, node, params, block.live)
     inner.functions = {**block.functions, value: LocalFunction(itself, {})}
-    function = Function(tuple(params), body(inner, node.body, result), result, span=span)
-    block.bindings.append((itself, function, span))
+    made = body(inner, node.body, result)
+    block.session.gives[itself] = block.ownership.held(made)
+    block.bindings.append((itself, Function(tuple(params), made, result, span=span), span))
     read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     seen = {name: now.names[name] for name in read if name in now.names}
     if any(isinstance(each, Template) and each is not value for each in seen.values()):  # which read other names

@@ -39,7 +39,7 @@ def joined(block: Block, names: Sequence[str], span: Span, ways: Callable[[End],
     def end(side: Block) -> Expr:
         worth = [side.names[name] for name in names]
         seen.append(ownership.seen())
-        held.append([ownership.held(each) for each in worth])
+        held.append([ownership.meets(each) for each in worth])
         return meeting.end(side, worth, span)
 
     made = ways(end)
@@ -174,9 +174,10 @@ def changed_names(sides: Sides) -> list[str]:
 def _go_on(block: Block, sides: Sides, combine: Callable[[list[Expr]], Expr], span: Span) -> None:
     """Sides that all go on behind the branch: it is worth the variables that they changed."""
     held: list[dict[str, Held]] = []
+    assigned = {name for _, statements in sides for name in assigned_names(statements)}
     for side, statements in block.ownership.each_way(sides):
         dispatch.straight(side, statements)
-        held.append({name: block.ownership.held(worth) for name, worth in side.names.items()})
+        held.append({name: block.ownership.meets(side.names[name]) for name in assigned if name in side.names})
     names: list[str] = []
     for name in changed_names(sides):
         worth = [side.names.get(name, Unset(span)) for side, _ in sides]

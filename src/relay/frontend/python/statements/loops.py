@@ -177,7 +177,7 @@ def _made(
 
     def values(side: Block) -> Expr:
         worth = [side.names[name] for name in made.names]
-        ends.append([(each, side.ownership.held(each)) for each in worth])
+        ends.append([(each, side.ownership.meets(each)) for each in worth])
         found = _converted(side, made)
         return side.closed(found[0] if len(found) == 1 else Tuple(tuple(found), span=made.span))
 

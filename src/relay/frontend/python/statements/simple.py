@@ -29,7 +29,7 @@ def going_on(add: Callable[[Block, Any], None]) -> Callable[[Block, Any, Rest, E
 
 
 def returned(block: Block, node: ast.Return, rest: Rest, exits: Exits) -> Expr:  # noqa: ARG001
-    return exits.give(block, None if node.value is None else dispatch.read(block, node.value), block.span(node))
+    return exits.give(block, None if node.value is None else dispatch.given(block, node.value), block.span(node))
 
 
 def broken(block: Block, node: ast.Break, rest: Rest, exits: Exits) -> Expr:  # noqa: ARG001

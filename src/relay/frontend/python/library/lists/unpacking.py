@@ -10,6 +10,7 @@ from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.heads import dropped
 from relay.frontend.python.library.indexing import index_list, joined
@@ -36,6 +37,9 @@ def taken(block: Block, value: Any, targets: Sequence[ast.expr], span: Span) -> 
             span=span, found=f"{len(found)}",
             expected=f"{len(targets)} parts" if star is None else f"at least {len(targets) - 1} parts",
         )  # fmt: skip
+    if is_expr(value) and block.ownership.held(value) is Held.WITH_PARTS:
+        found = [block.ownership.own(part, Held.WITH_PARTS) for part in found]
+        block.ownership.share(value)  # its parts are held instead
     if star is None:
         return found
     end = len(found) - (len(targets) - 1 - star)
