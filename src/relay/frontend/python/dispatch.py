@@ -74,6 +74,17 @@ def given(block: Block, node: ast.expr) -> Any:
     return operand(block, node) if isinstance(node, ast.List) else read(block, node)
 
 
+def gone_over(block: Block, node: ast.expr) -> Any:
+    """What a loop goes over, for as long as it does: what `enumerate`, `zip` and `reversed` are given is only read."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        callee, span = operand(block, node.func), block.span(node)
+        if any(callee is each for each in (enumerate, zip, reversed)):
+            named = {str(each.arg): operand(block, each.value) for each in node.keywords}
+            with reading(span):
+                return call(block, callee, Arguments(spread(block, node.args, gone_over), named, span))
+    return operand(block, node)
+
+
 def index(block: Block, node: ast.expr) -> Any:
     """What stands between the brackets of a subscript."""
     match node:

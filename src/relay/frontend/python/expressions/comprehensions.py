@@ -9,7 +9,7 @@ from typing import Any
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
-from relay.frontend.python.callables import Counted, Repeated
+from relay.frontend.python.callables import Counted, Repeated, Together
 from relay.frontend.python.expressions.displays import put
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.facts.ranges import UNKNOWN, Range
@@ -26,7 +26,7 @@ from relay.frontend.python.library.options import what_is_there
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.syntax.assigned import asks_for_none, named_in, names_there
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import as_expr, is_number, is_option
+from relay.frontend.python.values import as_expr, is_list, is_number, is_option
 from relay.ir.expr import Expr, Function
 from relay.ir.types import Type, scalar_type
 
@@ -47,7 +47,7 @@ def dict_comprehension(block: Block, node: ast.DictComp) -> dict[Any, Any]:
             put(inner, made, node.key, dispatch.expr(inner, node.value))
             return
         generator, *others = rest
-        source = dispatch.operand(inner, generator.iter)
+        source = _source(inner, generator.iter)
         found = known(inner, source, inner.span(generator.iter))
         turns = None if found is None else _kept(inner, generator, found, lambda turn: entry(turn, others))
         if turns is None:
@@ -59,7 +59,7 @@ def dict_comprehension(block: Block, node: ast.DictComp) -> dict[Any, Any]:
 
 def _comprehension(block: Block, node: ast.ListComp | ast.GeneratorExp, span: Span) -> Any:
     generator, *others = node.generators
-    source = dispatch.operand(block, generator.iter)
+    source = _source(block, generator.iter)
     found = known(block, source, span)
     inner = ast.copy_location(ast.ListComp(node.elt, others), node) if others else None
     value = dispatch.expr if inner is None else dispatch.operand
@@ -79,6 +79,20 @@ def _comprehension(block: Block, node: ast.ListComp | ast.GeneratorExp, span: Sp
         return _held_as(block, positions, block.session.library("tabulate", span)(positions, count), span)
     numbers = known_range(block, source) if isinstance(source, Counted) else UNKNOWN
     return _mapped(block, node, list_of(block, source, span), span, numbers)
+
+
+def _source(block: Block, node: ast.expr) -> Any:
+    """What a comprehension goes over. What it makes may hold elements of what it goes over together."""
+    source = dispatch.gone_over(block, node)
+    waiting: list[Any] = [source] if isinstance(source, Together) else []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Together):
+            waiting.extend(part.parts)
+        elif not is_expr(part) or not is_list(block.type_of(part)) or not is_number(element_of(block, part)):
+            block.ownership.share(part)
+            block.ownership.share_parts(part)
+    return source
 
 
 def _has_no_type(item: ast.expr) -> bool:

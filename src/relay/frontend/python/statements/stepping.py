@@ -49,7 +49,7 @@ def stepping_of(block: Block, node: ast.While | ast.For) -> Stepping | Sequence[
     if isinstance(node, ast.While):
         return _while(block, node)
     span = block.span(node.iter)
-    value = (dispatch.expr if _changes(node) else dispatch.operand)(block, node.iter)
+    value = (dispatch.expr if _changes(block, node) else dispatch.gone_over)(block, node.iter)
     if isinstance(value, range):
         place = block.span(node)
         count = max(0, (value.stop - value.start) // value.step + 1)  # at most; `len` has no such numbers
@@ -59,9 +59,10 @@ def stepping_of(block: Block, node: ast.While | ast.For) -> Stepping | Sequence[
     return stepping_over(block, value, span) if found is None else found
 
 
-def _changes(node: ast.For) -> bool:
-    """Whether a loop changes what it goes over, before it has gone over it."""
-    gone_over = {each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name)}
+def _changes(block: Block, node: ast.For) -> bool:
+    """Whether a loop changes what it goes over, before it has gone over it. The keys of a dict are known by then."""
+    names = {each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name)}
+    gone_over = {name for name in names if not isinstance(block.names.get(name), dict)}
     return bool(gone_over & {name for each in node.body for name in changed_names(each)})
 
 
