@@ -372,3 +372,28 @@ def test_gradients_of_elements_of_lists():
 
     found = relay.grad(product, wrt="xs")([2.0, 3.0, 5.0], 1)
     np.testing.assert_allclose(found, [16.0, 10.0, 6.0])
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_choices_of_as_many_elements_as_the_program_finds(count: int):
+    def choices(n: int, k: int):
+        doubled = [2 * i for i in range(n)]
+        best = 0
+        for size in range(len(doubled) + 1):
+            for some in itertools.combinations(doubled, size):
+                if sum(some) <= 7:
+                    best = max(best, sum(some))
+        whole = [[0, *order] for order in itertools.permutations(range(n))]
+        parts = [list(each) for each in itertools.permutations(doubled, k)]
+        again = [list(each) for each in itertools.combinations_with_replacement(doubled, k)]
+        bits = [list(each) for each in itertools.product([0, 1], repeat=k)]
+        return best, whole, parts, again, bits, len([each for each in itertools.combinations(doubled, 0)])
+
+    agrees(choices, np.int32(count), np.int32(2))
+
+
+def test_a_choice_of_a_negative_number_of_elements_ends_the_run():
+    def choices(k: int):
+        return [list(each) for each in itertools.combinations([1, 2, 3], k)]
+
+    fails(choices, ValueError, "check-failed", np.int32(-1))

@@ -557,3 +557,42 @@ def test_a_convolution_of_nothing_ends_the_run(first: int, second: int):
         return np.convolve(x, y)
 
     fails(sums, ValueError, "check-failed", np.zeros(first, np.float32), np.zeros(second, np.float32))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_arrays_are_padded_by_computed_widths(count: int):
+    def padded(x: Matrix, v: Other, n: int):
+        by_zeros = np.pad(x, n), np.pad(x, (n, 1)), np.pad(x, ((n, 0), (1, 2 * n))), np.pad(x > 0, ((0, n), (0, 0)))
+        by_values = np.pad(v, n, constant_values=1.5), np.pad(v, (1, n), constant_values=(3.0, 4.0))
+        again = [np.pad(v, (n, 9), mode="wrap"), np.pad(v, (9, n), mode="symmetric"), np.pad(v, n, mode="reflect")]
+        rows = np.pad(x, ((0, n), (0, 0)))[:, 0].sum() + np.pad(v, (0, (-len(v)) % 4)).reshape(-1, 4).sum(axis=0)
+        return *by_zeros, *by_values, *again, np.pad(v, (n, 1), mode="edge"), rows, np.pad(v, 2, mode="wrap")
+
+    agrees(padded, random(3, 2), random(5), np.int32(count))
+
+
+def test_an_empty_array_is_padded():
+    def padded(v: Vector, n: int):
+        return np.pad(v, n), np.pad(v, (1, 2))
+
+    agrees(padded, random(0), np.int32(2))
+
+
+def test_a_negative_width_ends_the_run():
+    def padded(v: Vector, n: int):
+        return np.pad(v, n)
+
+    fails(padded, ValueError, "check-failed", random(3), np.int32(-1))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 4, 7])
+def test_arrays_of_any_extent_are_split(rows: int):
+    def split(x: Matrix, n: int):
+        total = 0.0
+        for part in np.array_split(x[x > 0], 3):
+            for value in part:
+                total += value
+        of_open = np.array_split(x, 3), np.array_split(x, 2, axis=1), np.array_split(x, [1, 3])
+        return *of_open, np.array_split(x, [n]), np.split(x, [n, n + 1]), np.split(x, np.array([1, 2])), total
+
+    agrees(split, random(rows, 5), np.int32(2))

@@ -227,6 +227,7 @@ def test_methods_of_tensors():
 Batch, Open, Places = relay.Tensor[("b", "t", 8)], relay.Tensor[("n", "m")], relay.Tensor[(3,), "int64"]
 Images = relay.Tensor[("b", 3, 8, 8)]
 Cube, Six, Three = relay.Tensor[(2, 3, 4)], relay.Tensor[("n", 6)], relay.Tensor[(3,), "int32"]
+Number = relay.Tensor[(), "int32"]
 Random = np.random.default_rng(1)
 
 
@@ -362,6 +363,38 @@ def test_parts():
     means_torch(of_open, random(4, 6))
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(4, 6), (5, 7), (3, 2)])
+def test_chunks_of_any_extent(rows: int, columns: int):
+    def of_open(x: Open):
+        first, second = x.chunk(2, dim=1)
+        return x.chunk(2), first.relu(), torch.sigmoid(second), x.tensor_split(3, dim=1), torch.tensor_split(x, [1])
+
+    means_torch(of_open, random(rows, columns))
+
+
+def test_fewer_chunks_than_are_taken_end_the_run():
+    @relay.function
+    def of_open(x: Open):
+        return torch.chunk(x, 4)
+
+    with pytest.raises(RelayError) as caught:
+        of_open(random(5, 1))  # torch gives three
+    assert caught.value.rule == "check-failed"
+
+
+def test_padding():
+    def padded(x: Open, n: Number):
+        by_zeros = F.pad(x, (n, 0)), F.pad(x, (0, n, 1, n), value=2.0), F.pad(x, (0, 0, 0, 6 - x.shape[0]))
+        return (
+            *by_zeros,
+            F.pad(x, (n, 1), mode="circular"),
+            F.pad(x, (1, n), mode="replicate"),
+            F.pad(x, (1, n), "reflect"),
+        )
+
+    means_torch(padded, random(3, 4), np.array(2, np.int32))
+
+
 def test_places():
     def picked(x: Open, i: Places):
         gathered = x.gather(1, i.unsqueeze(1)), torch.gather(x, 1, i[:, None]).squeeze(1), torch.index_select(x, 1, i)
@@ -453,6 +486,27 @@ def test_attention_of_several_heads():
         return (F.softmax(scores, dim=-1) @ v).transpose(1, 2).contiguous().view(b, t, c)
 
     means_torch(attention, random(2, 5, 8), random(8, 24))
+
+
+Queries, Keys = relay.Tensor[("b", "h", "t", 4)], relay.Tensor[("b", "h", "s", 4)]
+Seen, Added, Deep = relay.Tensor[("t", "s"), "bool"], relay.Tensor[("t", "s")], relay.Tensor[("b", "t", "d")]
+
+
+def test_attention_with_masks():
+    def masked(q: Queries, k: Keys, seen: Seen, added: Added):
+        attention = F.scaled_dot_product_attention
+        causal = attention(q, k, k, is_causal=True), attention(q, q, q, is_causal=True, scale=0.3)
+        return *causal, attention(q, k, k, attn_mask=seen), attention(q, k, k, added), attention(q, k, k, seen[0][None])
+
+    def of_any_depth(x: Deep):
+        later = torch.ones(x.size(1), x.size(1)).triu(1).bool()
+        causal = F.scaled_dot_product_attention(x, x, x, attn_mask=~later)
+        return causal, F.scaled_dot_product_attention(x, x, x)
+
+    seen = np.array([[1, 1, 0, 1, 0], [0, 0, 0, 0, 0], [0, 1, 1, 1, 1]], np.bool_)  # the second sees nothing
+    added = np.where(seen, random(3, 5), -np.inf).astype(np.float32)
+    means_torch(masked, random(2, 1, 3, 4), random(2, 1, 5, 4), seen, added)
+    means_torch(of_any_depth, random(2, 3, 4))
 
 
 def test_parts_of_arrays_of_jax_that_are_known_now():

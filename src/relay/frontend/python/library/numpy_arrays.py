@@ -14,6 +14,7 @@ from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.library import elements
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
+from relay.frontend.python.library.arrays.splitting import array_split
 from relay.frontend.python.library.numpy_functions import (
     METHODS,
     REDUCTIONS,
@@ -29,7 +30,6 @@ from relay.frontend.python.library.numpy_functions import (
 from relay.frontend.python.library.numpy_more import MORE_OF_NUMPY
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr
-from relay.ir.types import TensorType
 
 Function = Callable[..., Any]
 
@@ -52,16 +52,6 @@ def _isin(x: Any, y: Any, *, invert: bool = False) -> Expr:
 def _append(x: Any, y: Any, axis: Any = None) -> Expr:
     given = [converted(each, common_dtype((x, y))) for each in (x, y)]
     return op.concatenate(given if axis is not None else list(map(flat, given)), axis or 0)
-
-
-def _split(x: Expr, into: Any, axis: int = 0) -> Any:
-    type_ = x.checked_type
-    assert isinstance(type_, TensorType)
-    extent = type_.shape[axis]
-    if not isinstance(extent, int) or not isinstance(into, int):
-        raise refusal(caller_span(), "`np.array_split` of an extent that is not known now", "slice it")
-    ends = np.cumsum([len(each) for each in np.array_split(np.arange(extent), into)])[:-1]
-    return list(op.split(x, tuple(map(int, ends)), axis))
 
 
 def _select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Expr:
@@ -158,7 +148,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "fmod": lambda x, y: op.trunc_mod(*(converted(each, common_dtype((x, y))) for each in (x, y))),
     "invert": lambda x: op.logical_not(x) if dtype_of_value(x).is_bool else op.bitwise_not(x),
     "divmod": lambda x, y: (combined("floor_divide", x, y), combined("floor_mod", x, y)),
-    "isin": _isin, "append": _append, "array_split": _split, "select": _select,
+    "isin": _isin, "append": _append, "array_split": array_split, "select": _select,
     "amax": REDUCTIONS["max"], "amin": REDUCTIONS["min"], "argwhere": lambda x: op.argwhere(truth_of(x)),
     "atleast_2d": _two_axes, "atleast_1d": lambda x: op.reshape(x, (1,)) if rank_of(x) == 0 else x,
     "rot90": _turned, "digitize": _digits,

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from relay import nn, op
-from relay.base.span import caller_span
-from relay.frontend.python.block import is_expr
+from relay import op
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
 from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY, counting
+from relay.frontend.python.library.arrays.padding import by_widths
 from relay.frontend.python.library.arrays.polynomials import convolved
 from relay.frontend.python.library.arrays.products import PRODUCTS_OF_NUMPY
+from relay.frontend.python.library.arrays.splitting import split
 from relay.frontend.python.library.arrays.statistics import STATISTICS_OF_NUMPY, sliced
 from relay.frontend.python.library.numpy_functions import (
     computed_shape,
@@ -28,7 +28,6 @@ from relay.frontend.python.library.numpy_functions import (
     places,
     rank_of,
 )
-from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr, If, const
 from relay.ir.types import ANY
 
@@ -57,22 +56,6 @@ def _flip(x: Expr, axis: Any = None) -> Expr:
     for each in axes:
         x = op.reverse(x, axis=each)
     return x
-
-
-def _split(x: Expr, into: Any, axis: int = 0) -> Any:
-    if is_expr(into):
-        raise refusal(caller_span(), "`np.split` into parts that the program computes", "give numbers")
-    return list(op.split(x, tuple(into) if isinstance(into, list) else into, axis))
-
-
-_PAD_MODES = {"constant": "constant", "edge": "edge", "reflect": "reflect"}
-
-
-def _pad(x: Expr, width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Expr:
-    if mode not in _PAD_MODES:
-        raise refusal(caller_span(), f"`np.pad` in the mode {mode}", f"use one of {', '.join(_PAD_MODES)}")
-    pairs = np.broadcast_to(np.asarray(width, int), (rank_of(x), 2)).tolist()
-    return nn.pad(x, pairs, converted(constant_values, dtype_of_value(x)), pad_mode=_PAD_MODES[mode])
 
 
 def _full_like(x: Expr, fill_value: Any, dtype: Any = None) -> Expr:
@@ -159,8 +142,8 @@ def _moved_axes(x: Expr, source: Any, destination: Any) -> Expr:
 
 
 _FUNCTIONS: Mapping[str, Function] = {
-    "sort": _sort, "argsort": _argsort, "unique": _unique, "flip": _flip, "split": _split, "pad": _pad,
-    "hsplit": lambda x, into: _split(x, into, 0 if rank_of(x) == 1 else 1), "vsplit": _split,
+    "sort": _sort, "argsort": _argsort, "unique": _unique, "flip": _flip, "split": split, "pad": by_widths,
+    "hsplit": lambda x, into: split(x, into, 0 if rank_of(x) == 1 else 1), "vsplit": split,
     "flipud": lambda x: op.reverse(x, axis=0), "fliplr": lambda x: op.reverse(x, axis=1),
     "broadcast_to": lambda x, shape: op.broadcast_to(x, computed_shape(shape)), "full_like": _full_like,
     "round": _round, "around": _round, "rint": half_to_even, "roll": _roll, "column_stack": _columns, "dstack": _deep,

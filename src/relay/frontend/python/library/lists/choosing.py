@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 from relay import op
 from relay.base.span import Span
@@ -15,8 +15,8 @@ from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.lists.sequences import element_of, flattened, known, lifted, list_of, sliced
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import items, known_now
-from relay.ir.expr import Expr, Tuple, TupleGetItem
+from relay.frontend.python.values import as_expr, constructor_named, items, known_now
+from relay.ir.expr import Call, Expr, Tuple, TupleGetItem
 
 
 def chosen(block: Block, callee: Any, arguments: Arguments) -> Any:
@@ -24,7 +24,7 @@ def chosen(block: Block, callee: Any, arguments: Arguments) -> Any:
     span = arguments.span
     found = [known(block, each, span) for each in arguments.positional]
     given = [each if part is None else part for each, part in zip(arguments.positional, found, strict=True)]
-    if not any(isinstance(each, Counted | Together) or is_expr(each) for each in given):
+    if not any(isinstance(each, Counted | Together) or is_expr(each) for each in (*given, *arguments.named.values())):
         return known_now(span, lambda: list(callee(*given, **arguments.named)))
     form = _OF_PROGRAM.get(callee)
     made = None if form is None else form(block, given, arguments.named, span)
@@ -47,6 +47,8 @@ def _pairwise(block: Block, given: Sequence[Any], named: Mapping[str, Any], span
 
 def _product(block: Block, given: Sequence[Any], named: Mapping[str, Any], span: Span) -> Any:
     times = named.get("repeat", 1)
+    if is_expr(times) and len(given) == 1:
+        return _lists(block, given[0], times, lambda _, __, whole: whole, span)
     if type(times) is not int or times < 1:
         return None
     lists = [block.bind("items", list_of(block, each, span), span) for each in given]
@@ -74,14 +76,48 @@ def _with_each(block: Block, tuples: Expr, values: Expr, span: Span) -> Expr:
     return flattened(block, block.session.library("map", span)(function, tuples), span)
 
 
-def _by_places(fits: Callable[[Sequence[Expr]], Any]) -> Callable[..., Any]:
-    """Tuples of elements whose places fit one another, as Python defines these functions."""
+_Next: TypeAlias = Callable[[Block, Expr, Expr], Expr]
+"""What the others are chosen from, of a pair of the first element with those beside it, and of the whole list."""
+
+
+def _lists(block: Block, values: Any, count: Any, after: _Next, span: Span, ways: str = "each_with_rest") -> Expr:
+    """Lists of as many elements as the program finds. Each way is an element with a list; `after` says what the next
+    element comes from."""
+    library = block.session.library
+    values = block.bind("items", list_of(block, values, span), span)
+    count = block.bind("count", as_expr(block, count, span), span)
+    is_there = arithmetic.equated("greater_equal", count, 0)
+    count = arithmetic.require(block, count, is_there, "a choice of a negative number of elements", span)
+
+    def each_way(inner: Block, whole: Expr) -> Expr:
+        def way(innermost: Block, one: Expr) -> Expr:
+            first = TupleGetItem(one, 0, span=span)
+            innermost.type_of(first)
+            return Tuple((first, after(innermost, one, whole)))
+
+        found = inner.bind("ways", library(ways, span)(whole), span)
+        return library("map", span)(lifted(inner, (("one", element_of(inner, found)),), way, span), found)
+
+    function = lifted(block, (("whole", block.type_of(values)),), each_way, span)
+    return block.bind("lists", library("chosen", span)(function, count, values), span)
+
+
+def _by_places(fits: Callable[[Sequence[Expr]], Any], after: _Next, ways: str = "each_with_rest") -> Callable[..., Any]:
+    """Tuples of elements whose places fit one another, as Python defines these functions; lists, where the program
+    finds how many elements."""
 
     def choices(block: Block, given: Sequence[Any], named: Mapping[str, Any], span: Span) -> Any:
         length = {**dict(enumerate(given[1:])), **named}
         count = next(iter(length.values()), None)
-        if type(count) is not int or count < 1 or len(length) > 1:
+        if count is None and ways == "each_with_others":
+            values = block.bind("items", list_of(block, given[0], span), span)
+            return _lists(block, values, block.session.library("length", span)(values), after, span, ways)
+        if is_expr(count):
+            return _lists(block, given[0], count, after, span, ways)
+        if type(count) is not int or count < 0 or len(length) > 1:
             return None
+        if count == 0:
+            return [()]
         pairs = block.bind("items", list_of(block, Together((Counted(0, None), given[0])), span), span)
         tuples = _all_tuples(block, [pairs] * count, span)
 
@@ -112,10 +148,20 @@ def _apart(places: Sequence[Expr]) -> Any:
     return _all([arithmetic.equated("not_equal", a, b) for a, b in itertools.combinations(places, 2)])
 
 
+def _others(block: Block, one: Expr, whole: Expr) -> Expr:  # noqa: ARG001
+    return TupleGetItem(one, 1)
+
+
+def _it_and_others(block: Block, one: Expr, whole: Expr) -> Expr:
+    cons = constructor_named(block, "List", "Cons")
+    return Call(cons, (TupleGetItem(one, 0), TupleGetItem(one, 1)), type_args=(element_of(block, whole),))
+
+
 _OF_PROGRAM: Mapping[Any, Callable[..., Any]] = {
     itertools.chain: _chain, itertools.pairwise: _pairwise, itertools.product: _product,
-    itertools.combinations: _by_places(_in_order("less")), itertools.permutations: _by_places(_apart),
-    itertools.combinations_with_replacement: _by_places(_in_order("less_equal")),
+    itertools.combinations: _by_places(_in_order("less"), _others),
+    itertools.permutations: _by_places(_apart, _others, "each_with_others"),
+    itertools.combinations_with_replacement: _by_places(_in_order("less_equal"), _it_and_others),
 }  # fmt: skip
 """Each is called with the block, what it goes over, the arguments by name and the place; it gives None for a call that
 is none of the program."""

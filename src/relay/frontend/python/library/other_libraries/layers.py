@@ -155,15 +155,28 @@ def _one_hot_within(x: Expr, num_classes: Any = -1) -> Any:
 
 
 def _attention(
-    q: Expr, k: Expr, v: Expr, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False
-) -> Any:
-    """softmax(q @ kᵀ / √d) @ v, of batches of matrices."""
-    rank, extent = rank_of(q), extent_along(q, -1)
-    if dropout_p or rank != 3 or not isinstance(extent, int) or attn_mask is not None or is_causal:
-        raise refusal(caller_span(), "`scaled_dot_product_attention` so",
-                      "write it out: torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(d), dim=-1) @ v")  # fmt: skip
-    scores = combined("divide", nn.batch_matmul(q, k), math.sqrt(extent))
-    return nn.batch_matmul(nn.softmax(scores, -1), v, transpose_b=False)
+    q: Expr, k: Expr, v: Expr, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, *,
+    scale: Any = None,
+) -> Any:  # fmt: skip
+    """softmax(q @ kᵀ / √d + mask) @ v, of batches of matrices."""
+    if dropout_p or (is_causal and attn_mask is not None):
+        what = "with dropout" if dropout_p else "that is causal beside a mask"
+        raise refusal(caller_span(), f"`scaled_dot_product_attention` {what}", "give it one mask, and no dropout")
+    depth = extent_along(q, -1)
+    if scale is None:
+        scale = 1 / math.sqrt(max(depth, 1)) if isinstance(depth, int) else op.rsqrt(floating(depth))
+    if is_expr(scale):
+        q, scale = combined("multiply", q, scale), 1.0
+    if is_causal:
+        places = [counting(extent_along(each, -2)) for each in (q, k)]
+        attn_mask = op.greater_equal(op.expand_dims(places[0], 1), op.expand_dims(places[1], 0))
+    if attn_mask is None:
+        return nn.attention(q, k, v, scale=scale)
+    is_bool = dtype_of_value(attn_mask).is_bool
+    mask = attn_mask if is_bool else converted(attn_mask, dtype_of_value(q))
+    made = nn.attention(q, k, v, mask, scale)
+    seen = mask if is_bool else equated("not_equal", mask, -math.inf)  # who sees nothing is 0, in torch
+    return op.where(op.any(seen, axis=-1, keepdims=True), made, converted(0.0, dtype_of_value(made)))
 
 
 # ------------------------------------------------------------------------------------------------------------- losses

@@ -14,6 +14,7 @@ from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
 from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY
 from relay.frontend.python.library.arrays.products import PRODUCTS_OF_NUMPY, norm
+from relay.frontend.python.library.arrays.splitting import array_split, chunks, parts, rows
 from relay.frontend.python.library.arrays.statistics import sliced
 from relay.frontend.python.library.numpy_arrays import along_axis
 from relay.frontend.python.library.numpy_functions import (
@@ -136,38 +137,8 @@ def _median(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return Found(values, kept) if keepdim else Found(op.squeeze(values, axis), place)
 
 
-def _parts(x: Expr, sizes: Any, dim: int = 0) -> tuple[Expr, ...]:
-    """`torch.split`: into parts of one extent, or of these extents."""
-    extent = extent_along(x, dim)
-    if isinstance(sizes, tuple | list) and not any(map(is_expr, cast("Sequence[Any]", sizes))):
-        ends = [sum(cast("Sequence[int]", sizes)[: place + 1]) for place in range(len(sizes))]
-        if isinstance(extent, int) and ends[-1] != extent:
-            raise refusal(caller_span(), f"parts of {ends[-1]} entries together, of {extent}", "give all their extents")
-        if not isinstance(extent, int):
-            fits = equated("equal", extent, ends[-1])
-            x = op.checked(x, fits, "the parts have another number of entries together than there are")
-        begins = [0, *ends[:-1]]
-        return tuple(sliced(x, begin, end, dim) for begin, end in zip(begins, ends, strict=True))
-    if not isinstance(extent, int) or not isinstance(sizes, int):
-        raise refusal(caller_span(), "parts whose number the program finds", "take slices in a loop: x[i : i + n]")
-    return tuple(sliced(x, begin, min(begin + sizes, extent), dim) for begin in range(0, max(extent, 1), sizes))
-
-
-def _chunks(x: Expr, chunks: int, dim: int = 0) -> tuple[Expr, ...]:
-    extent = extent_along(x, dim)
-    if isinstance(extent, int):
-        return _parts(x, max(1, -(-extent // chunks)), dim)
-    raise refusal(
-        caller_span(), "parts of an axis whose extent is not known now", "annotate its extent, or take slices"
-    )
-
-
-def _rows(x: Expr, dim: int = 0) -> tuple[Expr, ...]:
-    """`torch.unbind`"""
-    extent = extent_along(x, dim)
-    if not isinstance(extent, int):
-        raise refusal(caller_span(), "as many parts as the program finds", "go over them in a loop")
-    return tuple(op.take(x, converted(place, DType.INT32), axis=dim) for place in range(extent))
+def _tensor_split(x: Expr, indices_or_sections: Any, dim: int = 0) -> tuple[Expr, ...]:
+    return tuple(array_split(x, indices_or_sections, dim))
 
 
 def _divide(x: Any, y: Any, *, rounding_mode: str | None = None) -> Expr:
@@ -336,7 +307,8 @@ FUNCTIONS_OF_TORCH: Mapping[str, Function] = {
     "amax": _reduction("max"), "amin": _reduction("min"), "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
     "max": _extreme("max"), "min": _extreme("min"), "std": _spread("std"), "var": _spread("var"),
     "std_mean": _spread_and_mean("std"), "var_mean": _spread_and_mean("var"), "sort": _sort, "argsort": _argsort,
-    "topk": _topk, "median": _median, "split": _parts, "chunk": _chunks, "unbind": _rows, "div": _divide,
+    "topk": _topk, "median": _median, "split": parts, "chunk": chunks, "unbind": rows,
+    "tensor_split": _tensor_split, "div": _divide,
     "divide": _divide, "add": _scaled("add"), "sub": _scaled("subtract"), "subtract": _scaled("subtract"),
     "flatten": _flat, "squeeze": _squeezed, "gather": _gathered, "masked_fill": _masked, "norm": _norm,
     "logsumexp": _logsumexp, "repeat_interleave": _repeat_interleaved, "narrow": _narrow, "index_select": _index_select,
@@ -363,7 +335,6 @@ METHODS_OF_TORCH: Mapping[str, Function] = {
 
 VIEWS_OF_TORCH: frozenset[Function] = frozenset({
     METHODS["reshape"], METHODS["swapaxes"], METHODS_OF_TORCH["view_as"], METHODS_OF_TORCH["expand_as"],
-    _chunks, _expanded, _flat, _narrow, _parts,
-    _permuted, _rows, _squeezed, _turned,
+    chunks, parts, rows, _expanded, _flat, _narrow, _permuted, _squeezed, _tensor_split, _turned,
 })  # fmt: skip
 """What may give the same memory."""

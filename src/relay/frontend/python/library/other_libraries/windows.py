@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from relay import nn, op
 from relay.base.span import caller_span
-from relay.frontend.python.library.arithmetic import combined, converted
-from relay.frontend.python.library.numpy_functions import dtype_of_value, rank_of
+from relay.frontend.python.library.arithmetic import combined
+from relay.frontend.python.library.arrays.padding import padded
+from relay.frontend.python.library.numpy_functions import rank_of
 from relay.frontend.python.syntax.source import refusal
 from relay.ir.expr import Expr
 
@@ -68,12 +69,19 @@ def _batch_norm(
 
 def _padded(x: Expr, pad: Any, mode: str = "constant", value: Any = 0) -> Expr:
     """Before and behind each axis, from the last one."""
-    widths = list(cast("Sequence[int]", pad))
-    if mode != "constant":
-        raise refusal(caller_span(), f"`pad` in the mode {mode}", "write np.pad(x, widths, mode='edge')")
-    pairs = [widths[at : at + 2] for at in range(0, len(widths), 2)][::-1]
-    whole = [[0, 0]] * (rank_of(x) - len(pairs)) + pairs
-    return nn.pad(x, whole, converted(value or 0, dtype_of_value(x)), pad_mode="constant")
+    if mode not in _PAD_MODES:
+        raise refusal(caller_span(), f"`pad` in the mode {mode}", f"use one of {', '.join(_PAD_MODES)}")
+    widths = list(cast("Sequence[Any]", pad))
+    pairs = [(widths[at], widths[at + 1]) for at in range(0, len(widths), 2)][::-1]
+    whole = [(0, 0)] * (rank_of(x) - len(pairs)) + pairs
+    filler = 0 if value is None else value
+    return padded(x, whole, _PAD_MODES[mode], [(filler, filler)] * rank_of(x))
+
+
+_PAD_MODES: Mapping[str, str] = {
+    "constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"
+}  # fmt: skip
+"""What NumPy calls the modes of torch."""
 
 
 CONVOLUTIONS: Mapping[str, Layer] = {"conv1d": _convolution(nn.conv1d), "conv2d": _convolution(nn.conv2d)}
