@@ -273,3 +273,25 @@ def test_empty_lists_into_which_nothing_is_put_are_refused():
         relay.function(counted)(3)
     assert caught.value.rule == "empty-list"
     assert "annotate" in caught.value.remedy
+
+
+def next_of(queue):
+    first, queue = queue[0], queue[1:]
+    if not queue:
+        return first, queue
+    return first, queue[::-1]
+
+
+def until_nothing_is_left(n: int):
+    queue = [(0, n)]
+    seen = 0
+    while queue:
+        (depth, width), queue = next_of(queue)
+        seen += width
+        if depth < 3:
+            queue = [*queue, (depth + 1, width - 1), (depth + 2, width)]
+    return seen
+
+
+def test_a_list_of_known_length_that_may_become_empty():
+    agrees(until_nothing_is_left, np.int32(4))

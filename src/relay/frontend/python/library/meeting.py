@@ -113,11 +113,9 @@ def wider(one: Type, other: Type) -> Type | None:
         case TupleType(), TupleType() if form_in(one) == form_in(other) and len(one.fields) == len(other.fields):
             fields = _each_wider(one.fields, other.fields)
             return None if fields is None else TupleType(fields, one.form)
-        case TupleType(), TypeCall(args=(element,)) if is_list(other) and form_in(one) == form_of_list(one.fields):
-            found: Type | None = element
-            for field_type in one.fields:
-                found = None if found is None else wider(found, field_type)
-            return None if found is None else TypeCall(other.func, (found,))
+        case TupleType(), TypeCall() if is_list(other) and form_in(one) == form_of_list(one.fields):
+            as_list = list_type(one)
+            return None if as_list is None else wider(as_list, other)
         case TypeCall(func=func, args=own), TypeCall(func=other_func, args=others) if func == other_func:
             args = _each_wider(own, others)
             return None if args is None else TypeCall(func, args)
@@ -128,6 +126,14 @@ def wider(one: Type, other: Type) -> Type | None:
             inside = wider(option.args[0], there)
             return None if inside is None else TypeCall(option.func, (inside,))
     return None
+
+
+def list_type(kept: TupleType) -> Type | None:
+    """The type of a list that kept its length so far, as of one that does not. None where its elements differ."""
+    element: Type | None = kept.fields[0]
+    for each in kept.fields[1:]:
+        element = None if element is None else wider(element, each)
+    return None if element is None else TypeCall(GlobalTypeVar("List"), (element,))
 
 
 def _each_wider(ones: Sequence[Type], others: Sequence[Type]) -> tuple[Type, ...] | None:

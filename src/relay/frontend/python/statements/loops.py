@@ -17,7 +17,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, Unset
 from relay.frontend.python.expressions.operators import narrows
 from relay.frontend.python.facts.ownership import Held
-from relay.frontend.python.library.meeting import wider
+from relay.frontend.python.library.meeting import list_type, wider
 from relay.frontend.python.places.targets import assign
 from relay.frontend.python.statements.branches import changing_names, joined, take_state
 from relay.frontend.python.statements.learning import kept_lists, learned_types
@@ -99,7 +99,15 @@ def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exit
     for start, variable in zip(starts, state, strict=True):
         block.ownership.begin_loop(start, variable)
     sums = [name for name, type_ in zip(names, types, strict=True) if is_number(type_) and only_adds_to(node, name)]
-    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types, sums), rest, exits)
+    made = _Loop(Var("loop"), span, names, state, types, sums)
+    try:
+        return _made(block, node, stepping, starts, made, rest, exits)
+    except RelayError:  # what is wrong may be that a list was to keep its length
+        for name, type_ in zip(names, types, strict=True):
+            as_list = list_type(type_) if name in keeps and isinstance(type_, TupleType) else None
+            if name not in learned and as_list is not None:
+                block.session.learned[span, name] = as_list
+        raise
 
 
 def _without_else(node: ast.While | ast.For) -> ast.While | ast.For:
