@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, cast
+
+import numpy as np
 
 from relay import op
 from relay.base.diagnostics import RelayError
@@ -15,7 +18,7 @@ from relay.frontend.python.library.heads import dropped
 from relay.frontend.python.library.indexing import index_list, joined
 from relay.frontend.python.library.lists.sequences import known, list_of, sliced
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import is_list
+from relay.frontend.python.values import is_list, known_now
 from relay.ir.expr import Expr, const
 from relay.ir.types import TensorType
 from relay.ops.indexing.index import take
@@ -44,6 +47,9 @@ def taken(block: Block, value: Any, targets: Sequence[ast.expr], span: Span) -> 
 
 def elements(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
     """The elements of what has a number of them that is known now: the rows of a tensor, too."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        rows = [known_now(span, operator.getitem, value, position) for position in range(len(value))]
+        return [block.ownership.view(value, row) if isinstance(row, np.ndarray) else row for row in rows]
     found = known(block, value, span)
     if found is not None or not is_expr(value):
         return found
