@@ -136,3 +136,36 @@ def test_tensors_of_open_extents_are_taken_apart():
     agrees(rows_and_rest, x)
     fails(entries, ValueError, "check-failed", x[0])
     fails(rows_and_rest, ValueError, "check-failed", x[:1])
+
+
+def vectors_joined(x: Matrix, count: int):
+    columns = [x[:, place] for place in range(count)]
+    return np.column_stack(columns), np.vstack(columns), np.hstack(columns), np.dstack(columns), np.stack(columns, -1)
+
+
+def matrices_joined(x: Matrix, count: int):
+    parts = [x * factor for factor in range(count)]
+    along = np.concatenate(parts, 1), np.concatenate(parts, axis=-2), np.concatenate(parts, axis=None)
+    return along, np.column_stack(parts), np.vstack(parts), np.hstack(parts), np.dstack(parts)
+
+
+def numbers_joined(x: Matrix, count: int):
+    numbers = [x[place, 0] for place in range(count)]
+    return np.column_stack(numbers), np.vstack(numbers), np.hstack(numbers), np.dstack(numbers)
+
+
+def known_joined(x: Matrix, count: int):
+    return np.column_stack([x[:, 0], x]), np.column_stack([1.0, 2.0]), np.dstack([x, x]), np.hstack([count, x[0]])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("definition", [vectors_joined, matrices_joined, numbers_joined, known_joined])
+def test_as_many_arrays_as_the_program_finds_are_joined(definition, count):
+    agrees(definition, np.arange(12, dtype=np.float32).reshape(3, 4), count)
+
+
+def test_no_arrays_are_not_joined():
+    def joined(x: Matrix, count: int):
+        return np.column_stack([x[:, place] for place in range(count)])
+
+    fails(joined, ValueError, "check-failed", np.ones((2, 2), np.float32), 0)

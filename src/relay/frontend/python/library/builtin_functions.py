@@ -33,7 +33,7 @@ from relay.frontend.python.library.arrays.polynomials import evaluated
 from relay.frontend.python.library.functional import filtered, mapped, partial, reduced
 from relay.frontend.python.library.heads import first_and_rest
 from relay.frontend.python.library.indexing import extent_of, index_tensor
-from relay.frontend.python.library.list_arrays import array, concatenate, stack, stack_columns, stack_rows
+from relay.frontend.python.library.list_arrays import JOINS, array, stack
 from relay.frontend.python.library.lists.choosing import chosen
 from relay.frontend.python.library.lists.ordering import extreme, in_order
 from relay.frontend.python.library.lists.sequences import (
@@ -313,6 +313,6 @@ BUILTINS: Mapping[Any, Callable[..., Any]] = {
     divmod: _divmod, pow: _pow, np.take: _take, np.power: _np_power,
     np.matmul: _product, np.dot: _dot, np.vdot: _inner, np.array: array, np.asarray: array,
     np.polyval: evaluated,
-    np.stack: stack, np.concatenate: concatenate, np.vstack: stack_rows, np.hstack: stack_columns,
+    np.stack: stack, **JOINS,
 }  # fmt: skip
 """Each is called with the block, the place, and the arguments."""

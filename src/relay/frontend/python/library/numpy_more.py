@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from relay import nn, op
+from relay import op
 from relay.base.span import caller_span
 from relay.frontend.python.block import is_expr
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
 from relay.frontend.python.library.arrays.grids import GRIDS_OF_NUMPY, counting
+from relay.frontend.python.library.arrays.padding import padded
 from relay.frontend.python.library.arrays.polynomials import convolved
 from relay.frontend.python.library.arrays.products import PRODUCTS_OF_NUMPY
 from relay.frontend.python.library.arrays.statistics import STATISTICS_OF_NUMPY, sliced
@@ -24,7 +25,6 @@ from relay.frontend.python.library.numpy_functions import (
     flat,
     floating,
     half_to_even,
-    joined,
     places,
     rank_of,
 )
@@ -65,16 +65,6 @@ def _split(x: Expr, into: Any, axis: int = 0) -> Any:
     return list(op.split(x, tuple(into) if isinstance(into, list) else into, axis))
 
 
-_PAD_MODES = {"constant": "constant", "edge": "edge", "reflect": "reflect"}
-
-
-def _pad(x: Expr, width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Expr:
-    if mode not in _PAD_MODES:
-        raise refusal(caller_span(), f"`np.pad` in the mode {mode}", f"use one of {', '.join(_PAD_MODES)}")
-    pairs = np.broadcast_to(np.asarray(width, int), (rank_of(x), 2)).tolist()
-    return nn.pad(x, pairs, converted(constant_values, dtype_of_value(x)), pad_mode=_PAD_MODES[mode])
-
-
 def _full_like(x: Expr, fill_value: Any, dtype: Any = None) -> Expr:
     wanted = dtype_of_value(x) if dtype is None else element_type(dtype)
     return op.full_like(converted(x, wanted), converted(fill_value, wanted))
@@ -100,12 +90,6 @@ def _roll(x: Expr, shift: Any, axis: Any = None) -> Expr:
         return x if place == 0 else op.concatenate([sliced(x, place, extent, axis), sliced(x, 0, place, axis)], axis)
     place = combined("floor_mod", combined("subtract", counting(extent), shift), combined("maximum", extent, 1))
     return op.reshape_like(op.take(x, place, axis=axis), x)
-
-
-def _columns(parts: Sequence[Any]) -> Expr:
-    dtype = common_dtype(parts)
-    arrays = [converted(each, dtype) for each in parts]
-    return op.concatenate([op.expand_dims(each, 1) if rank_of(each) == 1 else each for each in arrays], 1)
 
 
 def _isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Expr:
@@ -140,14 +124,6 @@ def _whole_if(name: str) -> Function:
     return lambda x: getattr(op, name)(x) if dtype_of_value(x).is_float else x
 
 
-def _deep(parts: Sequence[Any]) -> Expr:
-    """`np.dstack`: along a third axis."""
-    deep = [
-        op.reshape(x, (1, -1, 1)) if rank_of(x) < 2 else op.expand_dims(x, 2) if rank_of(x) == 2 else x for x in parts
-    ]
-    return joined("concatenate")(deep, 2)
-
-
 def _moved_axes(x: Expr, source: Any, destination: Any) -> Expr:
     pairs = [[each] if isinstance(each, int) else list(each) for each in (source, destination)]
     to = [each % rank_of(x) for each in pairs[1]]
@@ -159,11 +135,11 @@ def _moved_axes(x: Expr, source: Any, destination: Any) -> Expr:
 
 
 _FUNCTIONS: Mapping[str, Function] = {
-    "sort": _sort, "argsort": _argsort, "unique": _unique, "flip": _flip, "split": _split, "pad": _pad,
+    "sort": _sort, "argsort": _argsort, "unique": _unique, "flip": _flip, "split": _split, "pad": padded,
     "hsplit": lambda x, into: _split(x, into, 0 if rank_of(x) == 1 else 1), "vsplit": _split,
     "flipud": lambda x: op.reverse(x, axis=0), "fliplr": lambda x: op.reverse(x, axis=1),
     "broadcast_to": lambda x, shape: op.broadcast_to(x, computed_shape(shape)), "full_like": _full_like,
-    "round": _round, "around": _round, "rint": half_to_even, "roll": _roll, "column_stack": _columns, "dstack": _deep,
+    "round": _round, "around": _round, "rint": half_to_even, "roll": _roll,
     "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal, "moveaxis": _moved_axes,
     "searchsorted": _searchsorted, "convolve": convolved, "fix": _whole_if("trunc"),
     "arcsinh": lambda x: op.asinh(floating(x)), "arccosh": lambda x: op.acosh(floating(x)),
