@@ -15,7 +15,7 @@ from relay.frontend.python.models import as_seen
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.tuples import form_in
-from relay.frontend.python.values import as_expr, is_list, is_option, known_now
+from relay.frontend.python.values import as_expr, is_list, is_option, items, known_now
 from relay.ir.expr import Call, Constructor, Expr, Function, Var, const
 from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from relay.ops.elementwise.comparison import not_equal
@@ -86,7 +86,7 @@ def gone_over(block: Block, node: ast.expr) -> Any:
 
 
 def index(block: Block, node: ast.expr) -> Any:
-    """What stands between the brackets of a subscript."""
+    """What stands between the brackets of a subscript. A tuple of the program is its parts: `grid[place]`."""
     match node:
         case ast.Slice(lower=lower, upper=upper, step=step):
             bounds = (None if each is None else operand(block, each) for each in (lower, upper, step))
@@ -94,7 +94,9 @@ def index(block: Block, node: ast.expr) -> Any:
         case ast.Tuple(elts=elements):
             return tuple(spread(block, elements, index))
         case _:
-            return operand(block, node)
+            found = operand(block, node)
+            is_tuple = is_expr(found) and isinstance(block.type_of(found), TupleType)
+            return tuple(items(block, found, block.span(node)) or ()) if is_tuple else found
 
 
 def truth(block: Block, node: ast.expr) -> Any:

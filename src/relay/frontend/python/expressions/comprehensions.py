@@ -14,6 +14,7 @@ from relay.frontend.python.expressions.displays import put
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.facts.ranges import UNKNOWN, Range
 from relay.frontend.python.library.lists.sequences import (
+    by_elements,
     count_of,
     element_of,
     flattened,
@@ -159,8 +160,8 @@ def _mapped(
             block, each, generator, element_of(block, source), span, numbers,
             dispatch.truth if is_condition else dispatch.expr, behind=conditions[:place], owner=owner,
         )  # fmt: skip
-        library = block.session.library("filter" if is_condition else "map", span)
-        source = _held_as(block, function, library(function, source), span)
+        found = by_elements(block, "filter" if is_condition else "map", function, source, span)
+        source = _held_as(block, function, found, span)
     return source
 
 

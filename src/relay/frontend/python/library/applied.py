@@ -17,7 +17,7 @@ from relay.frontend.python.library.list_arrays import as_array
 from relay.frontend.python.library.lists.unpacking import as_known
 from relay.frontend.python.syntax.arguments import Arguments
 
-ARRAYS = frozenset({"x", "y", "left", "right", "condition", "weights", "bins", "xp", "fp"})
+ARRAYS = frozenset({"x", "y", "left", "right", "condition", "weights", "bins", "xp", "fp", "prepend", "append"})
 """What parameters are called that are arrays: lists and tuples become arrays there."""
 LISTS_OF_ARRAYS = frozenset({"arrays", "parts", "conditions", "choices"})
 EXTENTS = frozenset({"shape", "rows", "columns"})

@@ -33,13 +33,14 @@ from relay.frontend.python.library.arrays.polynomials import evaluated
 from relay.frontend.python.library.functional import filtered, mapped, partial, reduced
 from relay.frontend.python.library.heads import first_and_rest
 from relay.frontend.python.library.indexing import extent_of, index_tensor
-from relay.frontend.python.library.list_arrays import array, concatenate, stack, stack_columns, stack_rows
+from relay.frontend.python.library.list_arrays import JOINS, array, stack
 from relay.frontend.python.library.lists.choosing import chosen
 from relay.frontend.python.library.lists.ordering import extreme, in_order
 from relay.frontend.python.library.lists.sequences import (
     count_of,
     counted,
     element_of,
+    flattened,
     folded,
     known,
     list_of,
@@ -49,8 +50,9 @@ from relay.frontend.python.library.numpy_functions import REDUCTIONS, half_to_ev
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import holds_expr, is_list, known_now
-from relay.ir.expr import Expr
+from relay.ir.expr import Expr, Var
 from relay.ir.types import TensorType, TupleType
+from relay.ops.framework.build import with_known_type
 
 
 def _number(block: Block, value: Any, what: str, span: Span) -> Any:
@@ -112,9 +114,24 @@ def _sum(block: Block, span: Span, values: Any, start: Any = 0) -> Any:
     if isinstance(type_, TensorType) and type_.shape:
         total = REDUCTIONS["sum"](values, 0)
         return total if start == 0 and not is_expr(start) else combined("add", total, start)
-    elements = list_of(block, values, span)
-    element = _number_type(block, elements, "sum", span)
-    begin = converted(start, common_dtype((start, converted(0, element))))
+    elements = block.bind("items", list_of(block, values, span), span)
+    row = element_of(block, elements)
+    if is_list(row) and start == []:
+        return flattened(block, elements, span)
+    if not isinstance(row, TensorType):
+        raise refusal(span, f"`sum` of a list of {row}", "go over it in a loop")
+    return _sum_of_list(block, span, elements, row, start)
+
+
+def _sum_of_list(block: Block, span: Span, elements: Expr, row: TensorType, start: Any) -> Expr:
+    """The sum of numbers, or of tensors of one type; bools that are numbers count. A number to which tensors are added
+    has no type that the sum has: it is added to the first of them, which Python does not need."""
+    dtype = common_dtype((start, with_known_type(Var("each", row))))
+    begin = converted(start, DType.INT32 if dtype.is_bool and not row.shape else dtype)
+    if row.shape and block.type_of(begin) != block.type_of(combined("add", begin, with_known_type(Var("each", row)))):
+        message = "the sum of an empty list of arrays, which is no array in Python"
+        first, elements = first_and_rest(block, elements, message, span)
+        begin = block.bind("begin", combined("add", begin, first), span)
     return folded(block, elements, begin, lambda inner, so_far, each: combined("add", so_far, each), span)  # noqa: ARG005
 
 
@@ -296,6 +313,6 @@ BUILTINS: Mapping[Any, Callable[..., Any]] = {
     divmod: _divmod, pow: _pow, np.take: _take, np.power: _np_power,
     np.matmul: _product, np.dot: _dot, np.vdot: _inner, np.array: array, np.asarray: array,
     np.polyval: evaluated,
-    np.stack: stack, np.concatenate: concatenate, np.vstack: stack_rows, np.hstack: stack_columns,
+    np.stack: stack, **JOINS,
 }  # fmt: skip
 """Each is called with the block, the place, and the arguments."""

@@ -10,7 +10,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Partial, Together
 from relay.frontend.python.library.heads import first_and_rest
-from relay.frontend.python.library.lists.sequences import element_of, folded, known, lifted, list_of
+from relay.frontend.python.library.lists.sequences import by_elements, element_of, folded, known, lifted, list_of
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import items, known_now
@@ -33,7 +33,7 @@ def mapped(block: Block, callee: Any, arguments: Arguments) -> Any:
         return _called(inner, function, (items(inner, each, span) or ()) if several else (each,), span)
 
     made = lifted(block, (("each", element_of(block, values)),), of, span)
-    return block.ownership.own(block.bind("items", block.session.library("map", span)(made, values), span))
+    return block.ownership.own(block.bind("items", by_elements(block, "map", made, values, span), span))
 
 
 def filtered(block: Block, callee: Any, arguments: Arguments) -> Any:
@@ -54,7 +54,7 @@ def filtered(block: Block, callee: Any, arguments: Arguments) -> Any:
             return block.ownership.own(kept)
     values = block.bind("items", list_of(block, source if found is None else list(found), span), span)
     made = lifted(block, (("each", element_of(block, values)),), holds, span)
-    return block.ownership.own(block.bind("items", block.session.library("filter", span)(made, values), span))
+    return block.ownership.own(block.bind("items", by_elements(block, "filter", made, values, span), span))
 
 
 def reduced(block: Block, callee: Any, arguments: Arguments) -> Any:

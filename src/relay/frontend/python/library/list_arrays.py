@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -18,8 +18,9 @@ from relay.frontend.python.library.lists.unpacking import elements
 from relay.frontend.python.library.numpy_functions import element_type, extent_along, flat, joined, rank_of
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import is_list, items
-from relay.ir.expr import Expr, If, Tuple, TupleGetItem, const
+from relay.ir.expr import Expr, If, Tuple, TupleGetItem, Var, const
 from relay.ir.types import ANY, TensorType, TupleType
+from relay.ops.framework.build import with_known_type
 
 
 def array(block: Block, span: Span, value: Any, dtype: Any = None, *, copy: Any = True) -> Any:  # noqa: ARG001
@@ -112,13 +113,25 @@ def _rows_of_lists(block: Block, values: Expr, span: Span) -> Expr:
     return block.bind("array", op.reshape(made, shape, allowzero=True), span)
 
 
-def _behind_each_other(block: Block, values: Expr, span: Span) -> Expr:
-    """The tensors of a Relay list as one, along their first axis."""
+def _behind_each_other(block: Block, values: Expr, prepared: Callable[[Any], Any], axis: int, span: Span) -> Expr:
+    """The tensors of a Relay list as one, each `prepared`, along an axis. Of none there is none."""
     values = block.bind("items", values, span)
     type_ = element_of(block, values)
-    if not isinstance(type_, TensorType) or not type_.shape:
-        raise refusal(span, f"the concatenation of a list of {type_}", "use np.array, which makes an axis of them")
-    return _filled(block, values, TensorType(type_.shape[1:], type_.dtype), lambda each: each, span)
+    if not isinstance(type_, TensorType):
+        raise refusal(span, f"the concatenation of a list of {type_}", "give a list of arrays")
+    one = prepared(with_known_type(Var("each", type_)))
+    shape = cast("TensorType", block.type_of(one)).shape
+    if not -len(shape) <= axis < len(shape):
+        raise refusal(span, f"the concatenation of a list of {type_} along the axis {axis}", "use np.array or np.stack")
+    axis %= len(shape)
+    order = [axis, *(each for each in range(len(shape)) if each != axis)]
+    length = block.bind("count", block.session.library("length", span)(values), span)
+    block.bind("some", op.checked(const(True), equated("greater", length, 0), "no arrays are joined"), span)
+    row = TensorType(tuple(shape[each] for each in order[1:]), type_.dtype)
+    made = _filled(
+        block, values, row, lambda each: op.transpose(prepared(each), order) if axis else prepared(each), span
+    )
+    return _first_axis_at(made, axis) if axis else made
 
 
 def _filled(block: Block, values: Expr, row: TensorType, rows_of: Callable[[Expr], Expr], span: Span) -> Expr:
@@ -184,34 +197,42 @@ def stack(block: Block, span: Span, values: Any, axis: int = 0) -> Any:
 
 def concatenate(block: Block, span: Span, values: Any, axis: int | None = 0) -> Any:
     """`np.concatenate`: of a list of the program, too."""
+    prepared, along = (flat, 0) if axis is None else (_as_it_is, axis)
     if _is_list(block, values):
-        if axis != 0:
-            raise refusal(span, "a list of arrays along another axis than the first", "transpose the result")
-        return _behind_each_other(block, values, span)
-    arrays = _arrays(block, values, span)
-    return joined("concatenate")(arrays if axis is not None else list(map(flat, arrays)), axis or 0)
+        return _behind_each_other(block, values, prepared, along, span)
+    return joined("concatenate")(list(map(prepared, _arrays(block, values, span))), along)
 
 
-def stack_rows(block: Block, span: Span, values: Any) -> Any:
-    """`np.vstack`: vectors are rows."""
-    if _is_list(block, values):
-        are_rows = len(getattr(element_of(block, values), "shape", ())) < 2
-        return (stacked if are_rows else _behind_each_other)(block, values, span)
-    return joined("concatenate")([_with_two_axes(each) for each in _arrays(block, values, span)], 0)
+def _joining(prepared: Callable[[Any], Any], last: int) -> Callable[..., Any]:
+    """A function that joins arrays, each with enough axes, along the one at `last`, or the last that they have."""
+
+    def join(block: Block, span: Span, values: Any) -> Any:
+        if _is_list(block, values):
+            one = with_known_type(Var("each", element_of(block, values)))
+            rank = rank_of(prepared(one)) if isinstance(element_of(block, values), TensorType) else 1
+            return _behind_each_other(block, values, prepared, min(last, rank - 1), span)
+        arrays = [prepared(each) for each in _arrays(block, values, span)]
+        return joined("concatenate")(arrays, min(last, rank_of(arrays[0]) - 1))
+
+    return join
 
 
-def stack_columns(block: Block, span: Span, values: Any) -> Any:
-    """`np.hstack`: along the second axis, vectors along the only one."""
-    if _is_list(block, values):
-        if len(getattr(element_of(block, values), "shape", ())) > 1:
-            raise refusal(span, "`np.hstack` of a list of matrices", "stack their transposes by np.vstack")
-        return _behind_each_other(block, values, span)
-    arrays = [flat(each) if rank_of(each) == 0 else each for each in _arrays(block, values, span)]
-    return joined("concatenate")(arrays, 0 if rank_of(arrays[0]) == 1 else 1)
+def _as_it_is(x: Any) -> Any:
+    return x
 
 
-def _with_two_axes(x: Any) -> Any:
-    return op.reshape(x, (1, -1)) if rank_of(x) < 2 else x
+def _with_three_axes(x: Any) -> Any:
+    return op.reshape(x, (1, -1, 1)) if rank_of(x) < 2 else op.expand_dims(x, 2) if rank_of(x) == 2 else x
+
+
+JOINS: Mapping[Any, Callable[..., Any]] = {
+    np.vstack: _joining(lambda x: op.reshape(x, (1, -1)) if rank_of(x) < 2 else x, 0),
+    np.hstack: _joining(lambda x: flat(x) if rank_of(x) == 0 else x, 1),
+    np.column_stack: _joining(lambda x: op.reshape(x, (-1, 1)) if rank_of(x) < 2 else x, 1),
+    np.dstack: _joining(_with_three_axes, 2),
+    np.concatenate: concatenate,
+}  # fmt: skip
+"""What joins arrays, as many as the program finds."""
 
 
 def _is_list(block: Block, value: Any) -> bool:

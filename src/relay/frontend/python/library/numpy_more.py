@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -24,7 +24,6 @@ from relay.frontend.python.library.numpy_functions import (
     flat,
     floating,
     half_to_even,
-    joined,
     places,
     rank_of,
 )
@@ -85,12 +84,6 @@ def _roll(x: Expr, shift: Any, axis: Any = None) -> Expr:
     return op.reshape_like(op.take(x, place, axis=axis), x)
 
 
-def _columns(parts: Sequence[Any]) -> Expr:
-    dtype = common_dtype(parts)
-    arrays = [converted(each, dtype) for each in parts]
-    return op.concatenate([op.expand_dims(each, 1) if rank_of(each) == 1 else each for each in arrays], 1)
-
-
 def _isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Expr:
     apart = op.abs(combined("subtract", floating(x), floating(y)))
     near = combined("add", combined("multiply", op.abs(floating(y)), rtol), atol)
@@ -123,14 +116,6 @@ def _whole_if(name: str) -> Function:
     return lambda x: getattr(op, name)(x) if dtype_of_value(x).is_float else x
 
 
-def _deep(parts: Sequence[Any]) -> Expr:
-    """`np.dstack`: along a third axis."""
-    deep = [
-        op.reshape(x, (1, -1, 1)) if rank_of(x) < 2 else op.expand_dims(x, 2) if rank_of(x) == 2 else x for x in parts
-    ]
-    return joined("concatenate")(deep, 2)
-
-
 def _moved_axes(x: Expr, source: Any, destination: Any) -> Expr:
     pairs = [[each] if isinstance(each, int) else list(each) for each in (source, destination)]
     to = [each % rank_of(x) for each in pairs[1]]
@@ -146,7 +131,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "hsplit": lambda x, into: split(x, into, 0 if rank_of(x) == 1 else 1), "vsplit": split,
     "flipud": lambda x: op.reverse(x, axis=0), "fliplr": lambda x: op.reverse(x, axis=1),
     "broadcast_to": lambda x, shape: op.broadcast_to(x, computed_shape(shape)), "full_like": _full_like,
-    "round": _round, "around": _round, "rint": half_to_even, "roll": _roll, "column_stack": _columns, "dstack": _deep,
+    "round": _round, "around": _round, "rint": half_to_even, "roll": _roll,
     "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal, "moveaxis": _moved_axes,
     "searchsorted": _searchsorted, "convolve": convolved, "fix": _whole_if("trunc"),
     "arcsinh": lambda x: op.asinh(floating(x)), "arccosh": lambda x: op.acosh(floating(x)),

@@ -179,7 +179,7 @@ def _made(
         whole = joined(block, names, made.span, ways, lambda side: dispatch.run(side, rest, exits))
         return block.closed(_declared(block, whole, made))
     if node.orelse or behind:
-        _go_on(block, names, made.span, ways)
+        _go_on(block, names, made.span, ways, lambda whole: _declared(block, whole, made))
         return None
     ends = list[_End]()
 
@@ -203,8 +203,8 @@ def _made(
 
 
 def _declared(block: Block, whole: Expr, made: _Loop) -> Expr:
-    """A loop that a `return` leaves, with what stands behind it. Where a turn may give its variables other extents, it
-    says what it is worth, if the function around it does: else the next turn would have the same extents."""
+    """A loop that a `break` or `return` leaves, with what stands behind it. Where a turn may give its variables other
+    extents, it says what it is worth, if that is known: else the next turn would have the same extents."""
     match whole:
         case Let(after, Function() as behind, Let(var, Function() as turns, call)) if var is made.var:
             is_open = any(map(has_unknown_dimension, made.types))
@@ -364,7 +364,10 @@ def _turns(block: Block, node: ast.For, items: Sequence[Any], behind: End, exits
     return block.closed(joined(block, known, span, lambda leave: turn(first, 0, leave), behind))
 
 
-def _go_on(block: Block, names: Sequence[str], span: Span, ways: Callable[[End], Expr]) -> None:
+def _go_on(
+    block: Block, names: Sequence[str], span: Span, ways: Callable[[End], Expr],
+    declared: Callable[[Expr], Expr] = lambda whole: whole,
+) -> None:  # fmt: skip
     """A loop that only its own `break` leaves: it is worth the variables that it changes or sets."""
     left: list[Any] = []
 
@@ -372,7 +375,7 @@ def _go_on(block: Block, names: Sequence[str], span: Span, ways: Callable[[End],
         left.extend(inner.names[name] for name in names)
         return inner.closed(Tuple(tuple(as_expr(inner, each, span) for each in left), span=span))
 
-    whole = block.bind("state", joined(block, names, span, ways, values), span)
+    whole = block.bind("state", declared(joined(block, names, span, ways, values)), span)
     for position, (name, value) in enumerate(zip(names, left, strict=True)):
         found = block.bind(name, TupleGetItem(whole, position, span=span), span)
         block.names[name] = block.named(block.ownership.hand_on(value, found), span)

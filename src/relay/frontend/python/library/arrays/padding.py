@@ -18,12 +18,15 @@ Pair: TypeAlias = tuple[Any, Any]
 """What is before an axis, and what is behind it."""
 
 
-def by_widths(x: Expr, width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Expr:
+def by_widths(x: Expr, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Expr:
     """`np.pad`"""
     if mode not in MODES:
         raise refusal(caller_span(), f"`np.pad` in the mode {mode}", f"use one of {', '.join(MODES)}")
-    pairs = _pairs(width, rank_of(x))
-    if any(not is_expr(each) and each < 0 for pair in pairs for each in pair):
+    pairs = _pairs(pad_width, rank_of(x))
+    known = [each for pair in pairs for each in pair if not is_expr(each)]
+    if any(isinstance(each, float) for each in known):
+        raise refusal(caller_span(), "`np.pad` by a width that is no int", "round it: int(width)")
+    if any(each < 0 for each in known):
         raise refusal(caller_span(), "`np.pad` by a negative width", "slice it: x[1:]")
     return padded(x, pairs, mode, _pairs(constant_values, rank_of(x)))
 
@@ -82,6 +85,9 @@ def _with_values(x: Expr, axis: int, widths: Pair, values: Pair) -> Expr:
 def _places(x: Expr, axis: int, before: Any, behind: Any) -> tuple[Expr, Any]:
     """The places of the new axis, counted from the first entry of the old one; and how many entries that has."""
     extent = extent_along(x, axis)
+    if not isinstance(extent, int):
+        x = op.checked(x, equated("greater", extent, 0), "an axis without entries is padded by what is there")
+        extent = extent_along(x, axis)
     whole = combined("add", combined("add", before, extent), behind)
     return combined("subtract", counting(whole), before), extent
 

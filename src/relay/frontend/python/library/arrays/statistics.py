@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from relay import op
+from relay import nn, op
 from relay.base.dtypes import DType
 from relay.base.span import caller_span
 from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
@@ -132,10 +132,31 @@ def _bincount(x: Expr, weights: Any = None, minlength: Any = 0) -> Expr:
     return op.scatter_nd(empty, op.expand_dims(x, 0), each, "add")
 
 
-def _diff(x: Expr, n: int = 1, axis: int = -1) -> Expr:
+def _diff(x: Expr, n: Any = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Expr:
+    """What elements are more than those before them, `n` times over; other elements may be put around them first."""
+    if not isinstance(n, int) or n < 0:
+        raise refusal(caller_span(), "`np.diff` so many times over", "give a number that is known, and not negative")
+    if n:
+        x = _between(prepend, x, append, axis)
     for _ in range(n):
         ends = sliced(x, 1, _ALL, axis), sliced(x, 0, -1, axis)
         x = equated("not_equal", *ends) if dtype_of_value(x).is_bool else combined("subtract", *ends)
+    return x
+
+
+def _between(before: Any, x: Expr, after: Any, axis: int) -> Expr:
+    """An array with others before and behind it along an axis; a number is one element everywhere."""
+    given = [each for each in (before, x, after) if each is not None]
+    dtype = common_dtype(given)
+    x = converted(x, dtype)
+    for side, each in enumerate((before, after)):
+        if each is not None and rank_of(each) == 0:
+            width = [(0, 0)] * rank_of(x)
+            width[axis] = (1 - side, side)
+            x = nn.pad(x, width, converted(each, dtype))
+        elif each is not None:
+            pair = [converted(each, dtype), x]
+            x = op.concatenate(pair[::-1] if side else pair, axis)
     return x
 
 

@@ -18,8 +18,9 @@ from relay.frontend.python.library.indexing import extent_of
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, items, known_now, list_expr
-from relay.ir.expr import Expr, Function, Tuple, TupleGetItem, Var
-from relay.ir.types import ANY, GlobalTypeVar, TensorType, Type, TypeCall, scalar_type
+from relay.infer.unification.dimensions import close_symbols, has_unknown_dimension
+from relay.ir.expr import Call, Expr, Function, Tuple, TupleGetItem, Var
+from relay.ir.types import ANY, FuncType, GlobalTypeVar, TensorType, Type, TypeCall, scalar_type
 from relay.ops.framework.build import with_known_type
 from relay.ops.indexing.index import take
 
@@ -249,8 +250,27 @@ def lifted(block: Block, parameters: Sequence[tuple[str, Type]], result: Callabl
 def folded(block: Block, values: Expr, start: Any, step: Callable[..., Any], span: Span) -> Expr:
     """The elements of a Relay list, one after another, by `step(block, what is known so far, element)`."""
     element, begin = element_of(block, values), as_expr(block, start, span)
-    function = lifted(block, (("so_far", block.type_of(begin)), ("each", element)), step, span)
-    return block.bind("folded", block.session.library("foldl", span)(function, begin, values), span)
+    total = block.type_of(begin)
+    if has_unknown_dimension(element):
+        total = close_symbols(total, block.definition.extents)
+    function = lifted(block, (("so_far", total), ("each", element)), step, span)
+    return block.bind("folded", _called(block, "foldl", (total, element), (function, begin, values), span), span)
+
+
+def by_elements(block: Block, name: str, function: Expr, values: Expr, span: Span) -> Expr:
+    """`map` or `filter` of a Relay list."""
+    types = [element_of(block, values)]
+    if name == "map" and has_unknown_dimension(types[0]):
+        result = cast("FuncType", block.type_of(function)).ret_type
+        types.append(close_symbols(result, block.definition.extents))
+    return _called(block, name, types, (function, values), span)
+
+
+def _called(block: Block, name: str, types: Sequence[Type], given: Sequence[Expr], span: Span) -> Expr:
+    """A call of the prelude with a function of elements. Its type arguments are told where elements have extents that
+    only the run knows: inference takes those of the function's parameter for one extent, that of all elements."""
+    told = tuple(types) if any(map(has_unknown_dimension, types)) else ()
+    return Call(block.session.library(name, span), tuple(given), type_args=told, span=span)
 
 
 def sliced(block: Block, values: Expr, part: slice, span: Span) -> Expr:
@@ -284,11 +304,10 @@ def sliced(block: Block, values: Expr, part: slice, span: Span) -> Expr:
     holds = tests[0]
     for each in tests[1:]:
         holds = op.logical_and(holds, each)
-    left = block.bind("kept", block.session.library("filter", span)(Function((kept,), holds), pairs), span)
+    left = block.bind("kept", by_elements(block, "filter", Function((kept,), holds), pairs, span), span)
     again = with_known_type(Var("pair", element_of(block, pairs)))
-    return block.bind(
-        "items", block.session.library("map", span)(Function((again,), TupleGetItem(again, 1)), left), span
-    )
+    part_of_pair = Function((again,), TupleGetItem(again, 1))
+    return block.bind("items", by_elements(block, "map", part_of_pair, left, span), span)
 
 
 def spliced(block: Block, values: Expr, part: slice, more: Any, span: Span) -> Expr:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, cast
+
+import numpy as np
 
 from relay import op
 from relay.base.diagnostics import RelayError
@@ -13,10 +16,10 @@ from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.heads import dropped
-from relay.frontend.python.library.indexing import index_list, joined
+from relay.frontend.python.library.indexing import extent_of, index_list, joined
 from relay.frontend.python.library.lists.sequences import known, list_of, sliced
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import is_list
+from relay.frontend.python.values import is_list, known_now
 from relay.ir.expr import Expr, const
 from relay.ir.types import TensorType
 from relay.ops.indexing.index import take
@@ -28,8 +31,15 @@ def taken(block: Block, value: Any, targets: Sequence[ast.expr], span: Span) -> 
     if is_expr(value) and is_list(block.type_of(value)):
         return _of_list(block, value, len(targets), star, span)
     found = elements(block, value, span)
+    type_ = block.type_of(value) if is_expr(value) else None
+    if found is None and isinstance(type_, TensorType) and type_.shape:
+        held = block.bind("rows", value, span)
+        if star is not None:
+            return _of_list(block, list_of(block, held, span), len(targets), star, span)
+        _require_length(block, "equal", extent_of(block, held, type_.shape[0], 0), len(targets), span)
+        return _rows(block, held, len(targets), span)
     if found is None:
-        type_ = block.type_of(value) if is_expr(value) else type(value).__name__
+        type_ = type_ or type(value).__name__
         raise refusal(span, f"taking a {type_} apart", "unpack tuples, lists, or tensors of known first extent")
     if (star is None and len(found) != len(targets)) or len(found) < len(targets) - 1:
         raise RelayError(
@@ -48,15 +58,22 @@ def taken(block: Block, value: Any, targets: Sequence[ast.expr], span: Span) -> 
 
 def elements(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
     """The elements of what has a number of them that is known now: the rows of a tensor, too."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        rows = [known_now(span, operator.getitem, value, position) for position in range(len(value))]
+        return [block.ownership.view(value, row) if isinstance(row, np.ndarray) else row for row in rows]
     found = known(block, value, span)
     if found is not None or not is_expr(value):
         return found
     match block.type_of(value):
         case TensorType(shape=(int() as extent, *_)):
-            rows = [block.bind("row", take(value, position, axis=0), span) for position in range(extent)]
-            return [block.ownership.view(value, row) for row in rows]
+            return _rows(block, value, extent, span)
         case _:
             return None
+
+
+def _rows(block: Block, value: Expr, count: int, span: Span) -> list[Expr]:
+    rows = [block.bind("row", take(value, position, axis=0), span) for position in range(count)]
+    return [block.ownership.view(value, row) for row in rows]
 
 
 def _of_list(block: Block, value: Expr, count: int, star: int | None, span: Span) -> list[Any]:
@@ -64,8 +81,7 @@ def _of_list(block: Block, value: Expr, count: int, star: int | None, span: Span
     held = block.bind("items", value, span)
     length = block.bind("count", block.session.library("length", span)(held), span)
     least = count if star is None else count - 1
-    fits = arithmetic.equated("equal" if star is None else "greater_equal", length, least)
-    block.bind("fits", op.checked(const(True), fits, "a list has another number of elements than is unpacked"), span)
+    _require_length(block, "equal" if star is None else "greater_equal", length, least, span)
     before, behind = (count, 0) if star is None else (star, count - 1 - star)
     first = [index_list(block, held, place, span) for place in range(before)]
     last = [index_list(block, held, place - behind, span) for place in range(behind)]
@@ -73,6 +89,12 @@ def _of_list(block: Block, value: Expr, count: int, star: int | None, span: Span
         return first
     rest = dropped(block, held, const(before), span) if before else held
     return [*first, sliced(block, rest, slice(None, -behind), span) if behind else rest, *last]
+
+
+def _require_length(block: Block, relation: str, length: Any, wanted: int, span: Span) -> None:
+    """The run ends where a value has another number of elements than is unpacked."""
+    fits = arithmetic.equated(relation, length, wanted)
+    block.bind("fits", op.checked(const(True), fits, "a value has another number of elements than is unpacked"), span)
 
 
 def spread(block: Block, nodes: Sequence[ast.expr], value: Callable[[Block, ast.expr], Any]) -> list[Any]:
