@@ -114,7 +114,13 @@ def windows_counted(x: Matrix, weights: list[float]):
     return widths, [each.sum() for each in windows if len(each) > 1], list(map(np.max, windows)), len(windows[::-1])
 
 
-@pytest.mark.parametrize("definition", [windows_added, windows_counted])
+def windows_joined(x: Matrix, weights: list[float]):
+    rows = np.zeros((3, 4 + len(weights))) + x[0, 1]
+    windows = [weight * rows[:, place : place + 2] for place, weight in enumerate(weights)]
+    return np.array(windows), np.column_stack(windows), np.concatenate(windows), sum(windows), windows[1:]
+
+
+@pytest.mark.parametrize("definition", [windows_added, windows_counted, windows_joined])
 def test_lists_of_arrays_whose_extents_the_run_finds(definition):
     agrees(definition, np.arange(12, dtype=np.float32).reshape(3, 4), [1.0, 2.0, 3.0])
 
@@ -169,3 +175,11 @@ def test_no_arrays_are_not_joined():
         return np.column_stack([x[:, place] for place in range(count)])
 
     fails(joined, ValueError, "check-failed", np.ones((2, 2), np.float32), 0)
+
+
+def of_several_shapes(x: Matrix, count: int):
+    return np.array([x[:place] for place in range(count)])
+
+
+def test_arrays_of_several_shapes_are_none():
+    fails(of_several_shapes, ValueError, "check-failed", np.ones((3, 2), np.float32), 3)

@@ -1,4 +1,4 @@
-"""Tuples that a program computes, between the brackets of a subscript."""
+"""Tuples, and bools of shapes that a program computes, between the brackets of a subscript."""
 
 from __future__ import annotations
 
@@ -78,3 +78,25 @@ def test_tuples_that_are_no_index():
     with pytest.raises(relay.RelayError) as caught:
         _ = relay.function(of_a_list).module
     assert caught.value.rule == "bad-index"
+
+
+def masked(grid: Grid, more: int):
+    keep = np.ones((3, 2 + more), dtype=bool)
+    keep[0, 1] = False
+    marked = grid.copy()
+    marked[keep] = 7
+    return grid[keep].reshape(1, -1), marked
+
+
+def masked_rows(grid: Grid, more: int):
+    keep = np.arange(1 + more) > 0
+    marked = grid.copy()
+    marked[keep] = grid[keep] * 2
+    marked[:, np.ones(2 + more) > 0] += 1
+    return grid[keep], marked
+
+
+@pytest.mark.parametrize("definition", [masked, masked_rows])
+def test_bools_whose_shape_the_program_computes(definition):
+    agrees(definition, GRID, 2)
+    fails(definition, IndexError, "check-failed", GRID, 3)

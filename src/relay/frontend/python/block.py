@@ -26,8 +26,9 @@ from relay.frontend.python.syntax.nonlocals import with_states_passed
 from relay.frontend.python.syntax.source import PythonSource, read_source
 from relay.frontend.python.syntax.subset import check_subset
 from relay.frontend.python.tuples import form_in
+from relay.infer.unification.dimensions import close_symbols, has_unknown_dimension
 from relay.ir.expr import Constant, Expr, ExprBase, Let, TupleGetItem, Var
-from relay.ir.types import Type
+from relay.ir.types import Type, TypeCall
 
 
 @frozen(eq=False)
@@ -114,7 +115,10 @@ class Block:
         return self.ownership.hand_on(value, var)
 
     def bind_as(self, hint: str, value: Expr, type_: Type, span: Span | None = None) -> Var:
-        """A variable for a value whose type is known."""
+        """A variable for a value whose type is known. Where elements of a list have an extent that only the run knows,
+        the type says of the others no more than all of the function knows."""
+        if isinstance(type_, TypeCall) and has_unknown_dimension(type_):
+            type_ = close_symbols(type_, self.definition.extents)
         var = Var(hint, type_, span=span)
         self.type_of(var)
         self.bindings.append((var, value, span))

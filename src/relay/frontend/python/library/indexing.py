@@ -21,6 +21,7 @@ from relay.frontend.python.library.indices import (
     FULL,
     bad_index,
     covered,
+    fitting,
     is_array,
     is_pick,
     is_together,
@@ -41,7 +42,7 @@ OUTSIDE = "the index is out of range"
 
 def index_tensor(block: Block, data: Expr, type_: TensorType, index: Any, span: Span) -> Expr:
     """`data[index]`, as NumPy indexes. Raises `RelayError` (rule `bad-index`)."""
-    parts = parts_of_index(block, type_, index, span)
+    parts = parts_of_index(block, data, type_, index, span)
     by_arrays = any(is_array(block, each) for each in parts)
     axis, source = 0, 0
     picked: list[tuple[int, Any, IntExpr]] = []
@@ -120,8 +121,8 @@ def changed(block: Block, data: Expr, index: Any, value: Any, span: Span) -> Exp
     only: Any = index if not isinstance(index, tuple) else index[0] if len(index) == 1 else None
     mask = mask_type(block, only)
     if mask is not None and block.type_of(number) == scalar_type(type_.dtype):
-        return _where_mask(data, type_, mask, only, number, span)
-    parts = parts_of_index(block, type_, index, span)
+        return _where_mask(block, data, type_, mask, only, number, span)
+    parts = parts_of_index(block, data, type_, index, span)
     if any(part is None for part in parts):
         raise bad_index(span, "a new axis in an assignment")
     part = block.bind("part", index_tensor(block, data, type_, tuple(parts), span), span)  # checks the index, too
@@ -149,9 +150,10 @@ def changed(block: Block, data: Expr, index: Any, value: Any, span: Span) -> Exp
     return op.transpose(made, [order.index(axis) for axis in range(len(parts))])
 
 
-def _where_mask(data: Expr, type_: TensorType, mask: TensorType, holds: Expr, value: Expr, span: Span) -> Expr:
-    if mask.shape != type_.shape[: len(mask.shape)]:
-        raise bad_index(span, f"bools of shape {mask.shape}", f"the shape {type_.shape} of the tensor")
+def _where_mask(
+    block: Block, data: Expr, type_: TensorType, mask: TensorType, holds: Expr, value: Expr, span: Span
+) -> Expr:
+    holds = fitting(block, data, type_, 0, holds, mask, span)
     for _ in range(len(type_.shape) - len(mask.shape)):
         holds = expand_dims(holds, -1)
     return op.where(holds, value, data)

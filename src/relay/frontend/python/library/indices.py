@@ -31,7 +31,7 @@ def bad_index(span: Span, found: str, expected: str = _EXPECTED) -> RelayError:
     )
 
 
-def parts_of_index(block: Block, type_: TensorType, index: Any, span: Span) -> list[Any]:
+def parts_of_index(block: Block, data: Expr, type_: TensorType, index: Any, span: Span) -> list[Any]:
     """A part for each axis, and None for each new one; a tensor of bools is those of its places that hold. Raises
     `RelayError` (rule `bad-index`)."""
     rank = len(type_.shape)
@@ -50,13 +50,24 @@ def parts_of_index(block: Block, type_: TensorType, index: Any, span: Span) -> l
             parts.append(each)
             continue
         at = sum(part is not None for part in parts)
-        if mask.shape != type_.shape[at : at + len(mask.shape)]:
-            shape = type_.shape[at : at + len(mask.shape)]
-            raise bad_index(span, f"bools of shape {mask.shape}", f"the shape {shape} of the axes that they are for")
-        places = block.bind("places", op.argwhere(each), span)
+        places = block.bind("places", op.argwhere(fitting(block, data, type_, at, each, mask, span)), span)
         columns = [take(places, number(column, DType.INT32), axis=1) for column in range(len(mask.shape))]
         parts += [block.bind("place", each, span) for each in columns]
     return parts
+
+
+def fitting(block: Block, data: Expr, type_: TensorType, at: int, holds: Expr, mask: TensorType, span: Span) -> Expr:
+    """Bools for the axes of a tensor from one on, whose extents they have: the run ends where they do not. Raises
+    `RelayError` (rule `bad-index`) where that is known now."""
+    wanted, end = type_.shape[at : at + len(mask.shape)], at + len(mask.shape)
+    if mask.shape == wanted and ANY not in wanted:
+        return holds
+    pairs = list(zip(mask.shape, wanted, strict=False))
+    if len(wanted) < len(mask.shape) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+        raise bad_index(span, f"bools of shape {mask.shape}", f"the shape {wanted} of the axes that they are for")
+    extents = op.strided_slice(op.shape_of(data), (at,), (end,), (1,))
+    alike = op.all(op.equal(op.shape_of(holds), extents))
+    return require(block, holds, alike, "bools have another shape than the axes that they are for", span)
 
 
 def _plain(block: Block, part: Any, span: Span) -> Any:

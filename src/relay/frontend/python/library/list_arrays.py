@@ -19,7 +19,7 @@ from relay.frontend.python.library.numpy_functions import element_type, extent_a
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import is_list, items
 from relay.ir.expr import Expr, If, Tuple, TupleGetItem, Var, const
-from relay.ir.types import ANY, TensorType, TupleType
+from relay.ir.types import TensorType, TupleType
 from relay.ops.framework.build import with_known_type
 
 
@@ -136,10 +136,6 @@ def _behind_each_other(block: Block, values: Expr, prepared: Callable[[Any], Any
 
 def _filled(block: Block, values: Expr, row: TensorType, rows_of: Callable[[Expr], Expr], span: Span) -> Expr:
     """The rows, which are of one type, that the elements of a list have."""
-    if ANY in cast("TensorType", element_of(block, values)).shape:
-        raise refusal(
-            span, "an array of a list of tensors whose extents the program finds", "fill an array in a loop over it"
-        )
 
     def add(_: Block, so_far: Expr, each: Expr) -> Expr:
         return combined("add", so_far, extent_along(rows_of(each), 0))

@@ -4,22 +4,19 @@ after the one before it."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
-from typing import Any, TypeAlias, cast
+from typing import Any
 
-from relay.base.diagnostics import RelayError
-from relay.base.dtypes import DType
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, End, Exits, is_expr
-from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
-from relay.frontend.python.expressions.operators import comparison
+from relay.frontend.python.datatype import DataInstance
 from relay.frontend.python.statements.branches import changed_names, changing_names, choose, joined
+from relay.frontend.python.statements.patterns import Named, Tests, alternatives, pattern, present
 from relay.frontend.python.syntax.assigned import assigned_names, may_fall_through
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.tuples import form_in, is_named_tuple
-from relay.frontend.python.values import as_expr, constructor_named, is_list, is_option, known_now
+from relay.frontend.python.tuples import is_named_tuple
+from relay.frontend.python.values import as_expr, is_option, known_now
 from relay.infer.exhaustiveness import unmatched
 from relay.ir.expr import (
     Clause,
@@ -27,19 +24,12 @@ from relay.ir.expr import (
     If,
     Match,
     Pattern,
-    PatternConstructor,
     PatternTuple,
     PatternVar,
     PatternWildcard,
     Tuple,
-    Var,
 )
-from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
 from relay.ops.elementwise.elementwise_binary import logical_and
-from relay.ops.framework.build import with_known_type
-
-Tests: TypeAlias = list[Callable[[Block], Any]]
-"""What must hold besides the pattern, each in the block where its names are known."""
 
 
 def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
@@ -95,6 +85,9 @@ def match(block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits)
                     made = dispatch.run(inner, body, ends)
                 else:
                     then = inner.inside()
+                    for each in tests[number]:
+                        if isinstance(each, Named):
+                            each(then)
                     made = inner.closed(If(holds, dispatch.run(then, body, ends), fail(inner.inside()), span=span))
                 clause = Clause(patterns[number], made)
                 if _always(patterns[number]):
@@ -193,25 +186,6 @@ def _fits(block: Block, node: ast.pattern, value: Any) -> dict[str, Any] | None:
             raise refusal(block.span(node), f"this pattern for a {type(value).__name__}", "use `if`")
 
 
-def alternatives(node: ast.pattern) -> list[ast.pattern]:
-    """A pattern without `|` inside, for each way through it."""
-    match node:
-        case ast.MatchOr(patterns=patterns):
-            return [each for part in patterns for each in alternatives(part)]
-        case ast.MatchAs(pattern=ast.pattern() as inner, name=name):
-            return [ast.copy_location(ast.MatchAs(each, name), node) for each in alternatives(inner)]
-        case ast.MatchSequence(patterns=patterns):
-            ways = product(*map(alternatives, patterns))
-            return [ast.copy_location(ast.MatchSequence(list(way)), node) for way in ways]
-        case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=named):
-            count = len(patterns)
-            ways = product(*map(alternatives, [*patterns, *named]))
-            made = [ast.MatchClass(cls, list(way[:count]), names, list(way[count:])) for way in ways]
-            return [ast.copy_location(each, node) for each in made]
-        case _:
-            return [node]
-
-
 def _with_name(block: Block, node: ast.pattern, subject: Expr) -> ast.pattern:
     """`pattern as name`, whose name is all that is matched."""
     if isinstance(node, ast.MatchAs) and node.pattern is not None and node.name is not None:
@@ -233,93 +207,3 @@ def _always(found: Pattern) -> bool:
             return all(map(_always, patterns))
         case _:
             return False
-
-
-def pattern(block: Block, node: ast.pattern, type_: Type, tests: Tests) -> Pattern:
-    """A pattern for values of a type; the names it binds join the block, and what it does not say itself the tests."""
-    match node, type_:
-        case ast.MatchAs(pattern=None, name=None), _:
-            return PatternWildcard()
-        case ast.MatchAs(pattern=None, name=str() as name), _:
-            var = block.names[name] = Var(name, type_, span=block.span(node))
-            block.type_of(var)
-            return PatternVar(var)
-        case ast.MatchValue(value=value), TensorType(shape=()):
-            return _equal(block, dispatch.operand(block, value), type_, tests, node)
-        case ast.MatchSingleton(value=bool() as value), TensorType(shape=(), dtype=DType.BOOL):
-            return _equal(block, value, type_, tests, node)
-        case ast.MatchClass(cls=cls), _:
-            return _of_class(block, node, dispatch.expr(block, cls), type_, tests)
-        case ast.MatchSequence(patterns=patterns), TupleType(fields=fields) if len(patterns) == len(fields):
-            return PatternTuple(tuple(pattern(block, *pair, tests) for pair in zip(patterns, fields, strict=True)))
-        case ast.MatchSequence(patterns=patterns), TypeCall() if is_list(type_):
-            return _of_list(block, node, patterns, type_, tests)
-        case ast.MatchSingleton(value=None), _ if is_option(type_):
-            return PatternConstructor(constructor_named(block, "Option", "None"))
-        case _:
-            raise refusal(
-                block.span(node), f"this pattern for a value of type {type_}",
-                "use constructors, tuples, [first, *rest], numbers, names and _",
-            )  # fmt: skip
-
-
-def present(block: Block, node: ast.pattern, type_: Type, tests: Tests) -> Pattern:
-    """A pattern behind `case None`: for what is there."""
-    assert isinstance(type_, TypeCall)
-    some = constructor_named(block, "Option", "Some")
-    return PatternConstructor(some, (pattern(block, node, type_.args[0], tests),))
-
-
-def _equal(block: Block, wanted: Any, type_: Type, tests: Tests, node: ast.pattern) -> Pattern:
-    """A pattern for one number."""
-    var = with_known_type(Var("number", type_, span=block.span(node)))
-    tests.append(lambda inner: comparison(inner, ast.Eq(), var, wanted, inner.span(node)))
-    return PatternVar(var)
-
-
-def _of_class(block: Block, node: ast.MatchClass, cls: Any, type_: Type, tests: Tests) -> Pattern:
-    form = form_in(type_)
-    if isinstance(type_, TupleType) and form is not None and cls is form.kind:
-        inner = zip(_by_name(block, node, form.kind.__name__, form.names), type_.fields, strict=True)
-        return PatternTuple(tuple(pattern(block, each, field, tests) for each, field in inner))
-    header = type_.func if isinstance(type_, TypeCall) else type_
-    if not isinstance(cls, type) or getattr(cls, "__relay_type__", None) != header:
-        raise RelayError(
-            rule="bad-pattern", message=f"the pattern is of another type than the value, a {type_}",
-            span=block.span(node), found=str(getattr(cls, "__qualname__", cls)),
-        )  # fmt: skip
-    constructor = constructor_of(cls, block.session.types)
-    patterns = _by_name(block, node, cls.__name__, field_names(cls))
-    fields = block.session.types.fields(cast("TypeCall | GlobalTypeVar", type_))[constructor.name_hint]
-    inner = tuple(pattern(block, each, field, tests) for each, field in zip(patterns, fields, strict=True))
-    return PatternConstructor(constructor, inner)
-
-
-def _by_name(block: Block, node: ast.MatchClass, name: str, order: Sequence[str]) -> list[ast.pattern]:
-    """The pattern for each field, in order. Raises `RelayError` (rule `arity`)."""
-    given = {
-        **dict(zip(order, node.patterns, strict=False)),
-        **dict(zip(node.kwd_attrs, node.kwd_patterns, strict=True)),
-    }
-    count = len(node.patterns) + len(node.kwd_patterns)
-    if len(node.patterns) > len(order) or len(given) != count or not given.keys() <= set(order):
-        raise RelayError(
-            rule="arity", message=f"the pattern `{name}` has {count} parts",
-            span=block.span(node), expected=f"{len(order)}: {', '.join(order)}",
-        )  # fmt: skip
-    return [given.get(name, ast.copy_location(ast.MatchAs(), node)) for name in order]
-
-
-def _of_list(block: Block, node: ast.AST, patterns: Sequence[ast.pattern], type_: TypeCall, tests: Tests) -> Pattern:
-    """`[]`, `[first]`, `[first, *rest]` for a Relay list."""
-    result: Pattern = PatternConstructor(constructor_named(block, "List", "Nil"))
-    cons, heads = constructor_named(block, "List", "Cons"), list(patterns)
-    if heads and isinstance(heads[-1], ast.MatchStar):
-        star = cast("ast.MatchStar", heads.pop())
-        result = pattern(block, ast.copy_location(ast.MatchAs(None, star.name), star), type_, tests)
-    if any(isinstance(each, ast.MatchStar) for each in heads):
-        raise refusal(block.span(node), "`*` before the end of a pattern", "put it last: [first, *rest]")
-    found = [pattern(block, each, type_.args[0], tests) for each in heads]
-    for each in reversed(found):
-        result = PatternConstructor(cons, (each, result))
-    return result
