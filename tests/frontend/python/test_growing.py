@@ -295,3 +295,49 @@ def until_nothing_is_left(n: int):
 
 def test_a_list_of_known_length_that_may_become_empty():
     agrees(until_nothing_is_left, np.int32(4))
+
+
+def an_int_or_a_float(x: float, n: int):
+    total = 0
+    if n > 2:
+        total += x
+    low = x if n > 1 else 0
+    if n == 0:
+        return 0, total, low
+    return x * 2, total, low
+
+
+def test_a_number_that_is_a_float_on_one_way_is_one():
+    for n in (0, 1, 2, 3):
+        found = relay.function(an_int_or_a_float)(1.5, n)
+        assert tuple(map(float, found)) == an_int_or_a_float(1.5, n)
+
+
+MONTHS = (31, 28, 31, 30)
+
+
+def counted_from_one(n: int, xs: list[int]):
+    days = 0
+    for month, length in enumerate(MONTHS, 1):
+        days += month * length if month != n else MONTHS[n - 1]
+    later = [0] + [None] * n
+    later[n] = days
+    return later, max(xs, default=None), min(xs, key=lambda x: -x, default=None)
+
+
+def first_fit(xs: list[int]):
+    bins = []
+    for x in xs:
+        for place, (load, items) in enumerate(bins):
+            if load + x <= 5:
+                bins[place] = (load + x, [*items, x])
+                break
+        else:
+            bins.append((x, [x]))
+    return bins
+
+
+def test_tables_that_are_known_and_lists_with_gaps():
+    agrees(counted_from_one, np.int32(2), [3, 1, 2])
+    agrees(counted_from_one, np.int32(2), [])
+    agrees(first_fit, [3, 4, 2, 1])

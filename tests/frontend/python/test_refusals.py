@@ -141,12 +141,6 @@ def index_outside(x: Vector):
     return x[3]
 
 
-def an_int_and_a_float(n: int, y: float):
-    if n > 0:
-        y = 0
-    return y
-
-
 def largest_of_two_kinds(n: int):
     return max(n, 0.5)
 
@@ -231,7 +225,7 @@ REFUSED = [
     unknown_function, without_annotation, empty_list,
     named_inside_a_pattern, wrong_shapes, unknown_attribute,
     unknown_name, strict_zip, changes_another_name, appends_to_another_name, changes_what_a_turn_handed_on,
-    changes_a_list_around_it, changes_its_type, index_outside, an_int_and_a_float,
+    changes_a_list_around_it, changes_its_type, index_outside,
     largest_of_two_kinds, inverts_a_bool, rounds_to_computed_digits, solves, calls_a_method, argument_of_numpy,
     loop_that_may_not_run,
     own_name_that_is_not_set, too_large, known_division_by_zero, wrong_arguments, several_ways,

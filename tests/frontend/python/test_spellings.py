@@ -633,3 +633,18 @@ def test_torch_s_descending_orders_end_the_run_where_there_is_nan():
             np.testing.assert_array_equal(one, other)
         with pytest.raises(RelayError, match="with NaN, which torch puts first"):
             relay.function(definition)(with_nan)
+
+
+def test_losses_of_open_extents():
+    def losses(x: relay.Tensor[(relay.symbol("n"), 3)], k: int):
+        one, other = x[:k], x[: k + 1][1:]
+        rows = F.kl_div(F.log_softmax(x, dim=-1), F.softmax(x * 2, dim=-1), reduction="batchmean")
+        return F.mse_loss(one, other), F.binary_cross_entropy_with_logits(one, other.sigmoid()), rows
+
+    x = np.random.default_rng(3).standard_normal((4, 3)).astype(np.float32)
+    found = relay.function(losses)(x, 2)
+    wanted = losses(torch.from_numpy(x), 2)
+    for each, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(each, other.numpy(), rtol=1e-5)
+    with pytest.raises(relay.RelayError, match="two shapes"):
+        relay.function(losses)(x, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -123,6 +123,12 @@ def named(block: Block, node: ast.NamedExpr) -> Any:
     return block.names[node.target.id]
 
 
+def _as_table(value: Any) -> Any:
+    """A tuple of numbers that are known now as a list, of which the program may ask for any."""
+    parts = list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else [None]
+    return parts if all(isinstance(each, int | float) for each in parts) else value
+
+
 def subscript(block: Block, node: ast.Subscript) -> Any:
     """`owner[index]` of a tensor, a list or a tuple. Raises `RelayError` (rule `bad-index`)."""
     owner, index, span = dispatch.operand(block, node.value), dispatch.index(block, node.slice), block.span(node)
@@ -138,7 +144,7 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
         if isinstance(owner, dict):
             raise refusal(span, "a dict that is asked for a key which the program computes",
                           "use a list, or compare with each key")  # fmt: skip
-        owner = as_expr(block, owner, span)
+        owner = as_expr(block, owner if isinstance(index, slice) else _as_table(owner), span)
     type_ = block.type_of(owner)
     if isinstance(type_, TensorType):
         index = index_of_arrays(block, index, span)

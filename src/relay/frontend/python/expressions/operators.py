@@ -9,14 +9,14 @@ from typing import Any, cast
 from relay.base.span import Span
 from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
-from relay.frontend.python.callables import Counted
+from relay.frontend.python.callables import Counted, Repeated
 from relay.frontend.python.library import arithmetic
 from relay.frontend.python.library.comparisons import compared
 from relay.frontend.python.library.indexing import joined
 from relay.frontend.python.library.list_arrays import array_beside
 from relay.frontend.python.library.lists.searching import contains
 from relay.frontend.python.library.lists.sequences import repeated
-from relay.frontend.python.library.meeting import alike
+from relay.frontend.python.library.meeting import alike, meeting_type
 from relay.frontend.python.library.options import when_there
 from relay.frontend.python.records.methods import operated
 from relay.frontend.python.syntax.assigned import named_in
@@ -30,7 +30,7 @@ from relay.frontend.python.values import (
     known_now,
 )
 from relay.ir.expr import Expr, If, Var, const
-from relay.ir.types import TensorType, TypeCall
+from relay.ir.types import GlobalTypeVar, TensorType, TypeCall
 from relay.ops.elementwise.elementwise_binary import logical_and
 from relay.ops.elementwise.elementwise_unary import logical_not
 from relay.ops.framework.build import with_known_type
@@ -47,6 +47,8 @@ def combined(block: Block, op: ast.operator, left: Any, right: Any, span: Span) 
     made = operated(block, op, (left, right), span)
     if made is not None:
         return made[0]
+    if isinstance(op, ast.Add) and any(isinstance(each, Repeated) for each in (left, right)):
+        left, right = _with_types(block, (left, right), span)
     if not is_expr(left) and not is_expr(right):
         for each in (left, right):
             block.ownership.share_parts(each)  # two lists have them
@@ -68,6 +70,15 @@ def combined(block: Block, op: ast.operator, left: Any, right: Any, span: Span) 
     if isinstance(op, ast.Mult) and of_lists[0] != of_lists[1]:
         return repeated(block, *((left, right) if of_lists[0] else (right, left)), span)
     return arithmetic.binary(block, op, left, right, span)
+
+
+def _with_types(block: Block, lists: Sequence[Any], span: Span) -> Sequence[Expr]:
+    """Lists, some of Nones or of empty lists, as the elements of the others tell what they are of."""
+    items = [each.item for each in lists if isinstance(each, Repeated)]
+    items += [item for each in lists if isinstance(each, list) for item in each]
+    element = meeting_type([(block, item, span) for item in items])
+    type_ = None if element is None else TypeCall(GlobalTypeVar("List"), (element,))
+    return [as_expr(block, each, span, type_) for each in lists]
 
 
 def unary(block: Block, node: ast.UnaryOp) -> Any:

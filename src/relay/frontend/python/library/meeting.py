@@ -26,6 +26,7 @@ from relay.ir.types import (
     scalar_type,
 )
 from relay.ir.variables import substitute
+from relay.ops.elementwise.convert import cast as convert
 
 Way: TypeAlias = tuple[Block, Any, Span]
 """The end of a way through the program: its block, what a variable or value is there, and the place."""
@@ -35,7 +36,7 @@ def alike(ways: Sequence[Way], what: str = "a value") -> list[Expr]:
     """The same variable or value at the end of several ways, as expressions of one type. Raises `RelayError` (rule
     `branch-mismatch`) where they have none."""
     wanted = meeting_type(ways) if len(ways) > 1 else None
-    found = [as_expr(block, value, span, wanted, declared=False) for block, value, span in ways]
+    found = [_as_other_ways(block, value, span, wanted) for block, value, span in ways]
     types = [block.type_of(each) for (block, _, _), each in zip(ways, found, strict=True)]
     for type_, (_, _, span) in zip(types, ways, strict=True):
         if not _same_but_for_extents(types[0], type_):
@@ -48,6 +49,19 @@ def alike(ways: Sequence[Way], what: str = "a value") -> list[Expr]:
     return found
 
 
+def _as_other_ways(block: Block, value: Any, span: Span, wanted: Type | None) -> Expr:
+    """A value as an expression of the type that all ways tell. An int is a float where another way gives one."""
+    if type(value) is tuple and isinstance(wanted, TupleType) and len(value) == len(wanted.fields):
+        pairs = zip(value, wanted.fields, strict=True)
+        value = tuple(_as_other_ways(block, part, span, each) for part, each in pairs)
+    if not isinstance(wanted, TensorType) or wanted.shape != () or not wanted.dtype.is_float:
+        return as_expr(block, value, span, wanted, declared=False)
+    made = as_expr(block, value, span, wanted)
+    type_ = block.type_of(made)
+    is_int = isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_integer
+    return block.bind("number", convert(made, wanted.dtype), span) if is_int else made
+
+
 def meeting_type(ways: Sequence[Way]) -> Type | None:
     """The type of what is one of several values, as far as they tell it. What is None on some way may be missing."""
     there = [way for way in ways if not _is_none(way)]
@@ -55,7 +69,7 @@ def meeting_type(ways: Sequence[Way]) -> Type | None:
     option = next(filter(is_option, types), None)
     if option is not None:
         return option
-    type_ = _type_of_parts(there) or next(iter(types), None) or _type_of_kinds(there)
+    type_ = _type_of_parts(there) or _type_of_numbers(there) or next(iter(types), None) or _type_of_kinds(there)
     if not there or len(there) == len(ways):
         return type_
     block, value, span = there[0]
@@ -88,6 +102,21 @@ def _parts(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
     if isinstance(value, list):
         return None
     return items(block, value, span) if form_of(value) is None else parts_of_form(value)
+
+
+def _type_of_numbers(ways: Sequence[Way]) -> Type | None:
+    """The type of numbers some of which are ints and some floats: the widest float's."""
+    types = [_number_type(block, value) for block, value, _ in ways]
+    floats = [each for each in types if each is not None and each.dtype.is_float]
+    return max(floats, key=lambda each: each.dtype.item_bytes) if floats and None not in types else None
+
+
+def _number_type(block: Block, value: Any) -> TensorType | None:
+    """The type of a number that is no bool."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return scalar_type("float32" if isinstance(value, float) else "int32")
+    type_ = block.type_of(value) if is_expr(value) else None
+    return type_ if isinstance(type_, TensorType) and type_.shape == () and not type_.dtype.is_bool else None
 
 
 def _type_of_kinds(ways: Sequence[Way]) -> Type | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from relay.base.frozen import frozen
@@ -63,7 +63,19 @@ def _changes(block: Block, node: ast.For) -> bool:
     """Whether a loop changes what it goes over, before it has gone over it. The keys of a dict are known by then."""
     names = {each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name)}
     gone_over = {name for name in names if not isinstance(block.names.get(name), dict)}
-    return bool(gone_over & {name for each in node.body for name in changed_names(each)})
+    return bool(gone_over & set(_changed(node.body)))
+
+
+def _changed(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """The variables that statements change in place, but for those after whose change the loop ends."""
+    for each in statements:
+        inside = [part for name in ("body", "orelse") for part in [getattr(each, name, None)] if part]
+        if isinstance(each, ast.If):
+            yield from changed_names(each.test)
+            for part in inside:
+                yield from _changed(part)
+        elif not isinstance(statements[-1], ast.Break | ast.Return):
+            yield from changed_names(each)
 
 
 def stepping_over(block: Block, value: Any, span: Span) -> Stepping:

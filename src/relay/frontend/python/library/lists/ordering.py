@@ -16,7 +16,7 @@ from relay.frontend.python.library.lists.sequences import element_of, folded, kn
 from relay.frontend.python.library.meeting import alike
 from relay.frontend.python.syntax.arguments import Arguments
 from relay.frontend.python.syntax.source import refusal
-from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
+from relay.frontend.python.values import holds_expr, is_list, known_now
 from relay.ir.expr import Expr, If, const
 from relay.ir.types import TupleType
 from relay.ops.elementwise.comparison import equal
@@ -84,8 +84,7 @@ def extreme(plain: Callable[..., Any], operator: ast.cmpop) -> Callable[[Block, 
         count = block.bind("count", block.session.library("length", span)(items), span)
         side = block.inside()
         best = _of_list(side, operator, items, key, span)
-        wanted = side.type_of(best)
-        nothing = as_expr(block, default, span, wanted, declared=False)
+        nothing, best = alike([(block, default, span), (side, best, span)])
         return block.bind("best", If(equal(count, const(0)), nothing, side.closed(best), span=span), span)
 
     return found_extreme

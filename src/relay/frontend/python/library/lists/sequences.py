@@ -63,14 +63,17 @@ def _in_steps(block: Block, start: Any, stop: Any, step: Any, span: Span) -> Cou
 def together(block: Block, callee: Any, arguments: Arguments) -> Any:
     """`zip`, `enumerate`, `reversed`: the list of what is known now, else what a loop or a list is made of."""
     span = arguments.span
+    if callee is enumerate:
+        start = next(iter((*arguments.positional[1:], *arguments.named.values())), 0)
+        found = known(block, arguments.positional[0], span)
+        if found is not None and not is_expr(start):
+            return known_now(span, lambda: list(enumerate(found, start)))
+        return Together((Counted(start, None), arguments.positional[0]))
     sequences = [known(block, each, span) for each in arguments.positional]
     if all(each is not None for each in sequences):
         return known_now(span, lambda: list(callee(*sequences, **arguments.named)))
     if callee is reversed:
         return backwards(block, arguments.positional[0], span)
-    if callee is enumerate:
-        start = {**dict(enumerate(arguments.positional[1:])), **arguments.named}
-        return Together((Counted(next(iter(start.values()), 0), None), arguments.positional[0]))
     if arguments.named.get("strict") and len({_extent(block, each) for each in arguments.positional}) > 1:
         raise refusal(span, "`zip` that is strict, of what may differ in length", "compare their lengths before")
     return Together(tuple(arguments.positional))

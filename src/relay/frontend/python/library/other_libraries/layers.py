@@ -193,13 +193,31 @@ def _loss(function: Callable[[Any, Any], Expr]) -> Layer:
     """A loss of elements; the two tensors have one shape."""
 
     def loss(x: Any, y: Any, *, reduction: str = "mean") -> Expr:
-        shapes = [getattr(getattr(each, "checked_type", None), "shape", ()) for each in (x, y)]
-        if shapes[0] != shapes[1]:
-            raise refusal(caller_span(), f"a loss between the shapes {shapes[0]} and {shapes[1]}",
-                          "give two tensors of one shape: x.squeeze(-1)")  # fmt: skip
-        return _over(function(x, y), reduction)
+        return _over(function(x, _of_shape_of(x, y)), reduction)
 
     return loss
+
+
+def _of_shape_of(x: Any, y: Any) -> Any:
+    """The second of two tensors of one shape. Where only the run knows the extents, it ends if they differ."""
+    shapes = [getattr(getattr(each, "checked_type", None), "shape", ()) for each in (x, y)]
+    differ = [pair for pair in zip(*shapes, strict=False) if pair[0] != pair[1]]
+    if len(shapes[0]) != len(shapes[1]) or any(isinstance(a, int) and isinstance(b, int) for a, b in differ):
+        raise refusal(caller_span(), f"a loss between the shapes {shapes[0]} and {shapes[1]}",
+                      "give two tensors of one shape: x.squeeze(-1)")  # fmt: skip
+    if not differ:
+        return y
+    for axis in range(len(shapes[0])):
+        same = equated("equal", extent_along(x, axis), extent_along(y, axis))
+        y = op.checked(y, same, "a loss is between tensors of two shapes") if is_expr(same) else y
+    return op.reshape_like(y, x)
+
+
+def _divergence_loss(x: Any, y: Any, *, reduction: str = "mean") -> Expr:
+    """`kl_div`, whose mean may be that of the rows."""
+    if reduction != "batchmean":
+        return _loss(_divergence)(x, y, reduction=reduction)
+    return combined("divide", _loss(_divergence)(x, y, reduction="sum"), extent_along(x, 0))
 
 
 def _square(x: Any, y: Any) -> Expr:
@@ -269,7 +287,7 @@ LAYERS: Mapping[str, Mapping[str, Layer]] = {
         "hardtanh": _clipped(-1.0, 1.0), "log_sigmoid": _log_sigmoid, "dropout": _dropout, "embedding": _embedding,
         "one_hot": _one_hot_within, "cosine_similarity": _cosine, "cross_entropy": _cross_entropy,
         "nll_loss": _nll, "mse_loss": _loss(_square), "smooth_l1_loss": _loss(_smooth),
-        "l1_loss": _loss(lambda x, y: op.abs(combined("subtract", x, y))), "kl_div": _loss(_divergence),
+        "l1_loss": _loss(lambda x, y: op.abs(combined("subtract", x, y))), "kl_div": _divergence_loss,
         "binary_cross_entropy": _loss(_cross_of_shares), "scaled_dot_product_attention": _attention,
         "binary_cross_entropy_with_logits": _loss(_cross_of_scores),
     },
