@@ -14,7 +14,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.driver.build import build
 from relay.driver.notations.python_source import CompiledFunction, CompiledProgram
-from relay.driver.notations.python_values import between_python
+from relay.driver.notations.python_values import between_python, call_with_copies
 from relay.frontend.python.callables import Transformed
 from relay.frontend.python.reader import Reading
 from relay.infer.infer_type import infer_type
@@ -66,7 +66,7 @@ class CompiledGradient(Transformed):
         return between_python(self.executable, self.reading)
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        return self._run(*positional, **named)
+        return call_with_copies(self._run, positional, named)
 
     def __str__(self) -> str:
         return str(self.module)

@@ -21,7 +21,7 @@ from relay.base.target import Target, target_kind
 from relay.base.version import compiler_fingerprint
 from relay.driver.build import build
 from relay.driver.libraries.export import export_library
-from relay.driver.notations.python_values import between_python
+from relay.driver.notations.python_values import between_python, call_with_copies
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import targets_for
 from relay.frontend.python.identity import identity
@@ -82,7 +82,7 @@ class Compiled(ABC):
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
         """The result for arrays (or data), as the compiled program gives it. What is not given has its default."""
-        return self._run(*positional, **with_defaults(self._left_out, positional, named))
+        return call_with_copies(self._run, positional, with_defaults(self._left_out, positional, named))
 
 
 class CompiledFunction(PythonFunction, Compiled):
@@ -243,7 +243,7 @@ def model(definition: Model) -> Model:
         if run is None:
             reading, params = read_model(self, around=around)
             run = vars(self)["__relay_run__"] = between_python(build(reading.module, params=params), reading)
-        return run(*positional, **with_defaults(left, positional, named))
+        return call_with_copies(run, positional, with_defaults(left, positional, named))
 
     call.__wrapped__ = body  # type: ignore[attr-defined]
     if definition.__module__ == "builtins":

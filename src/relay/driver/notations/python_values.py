@@ -10,10 +10,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.frontend.python.datatype import DataTypes, field_names
 from relay.frontend.python.reader import Reading
-from relay.frontend.python.tuples import form_in, has_names_only
+from relay.frontend.python.tuples import form_in, form_of, has_names_only, parts_of_form
 from relay.ir.types import GlobalTypeVar, TupleType, Type, TypeCall
 from relay.runtime.artefact.manifest import HeapResult
 from relay.runtime.executable import Executable
@@ -53,6 +54,31 @@ class BetweenPython:
             positional = tuple([as_program(*each, self.types) for each in zip(positional, wanted, strict=False)])
             named = {name: as_program(each, self.takes.get(name), self.types) for name, each in named.items()}
         return as_python(self.run(*positional, **named), self.gives, self.types)
+
+
+def call_with_copies(run: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """The call of a program as Python calls functions: arrays whose elements do not lie one behind another, such as
+    `x.T`, are copied for it."""
+    try:
+        return run(*positional, **named)
+    except RelayError as error:
+        if error.rule != "input-memory":
+            raise
+    return run(*map(_in_order, positional), **{name: _in_order(each) for name, each in named.items()})
+
+
+def _in_order(value: Any) -> Any:
+    match value:
+        case np.ndarray():
+            return np.require(value, requirements=["C", "A"])
+        case list() | tuple() if type(value) in (list, tuple):
+            return type(value)(map(_in_order, cast("Sequence[Any]", value)))
+        case _ if (form := form_of(value)) is not None:
+            return form.made([_in_order(each) for each in parts_of_form(value)])
+        case _ if hasattr(value, "contiguous"):  # a tensor of torch
+            return value.contiguous()
+        case _:
+            return value
 
 
 def as_python(value: Any, type_: Type | None = None, types: DataTypes | None = None) -> Any:
