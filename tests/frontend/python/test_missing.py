@@ -3,11 +3,14 @@
 # ruff: noqa: RET503, RET505
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 import pytest
 
 import relay
 
-from .running import agrees
+from .running import agrees, fails
 
 
 def by_statement(x: float):
@@ -258,3 +261,44 @@ def some_lengths_and_more(xs: list[int]):
 @pytest.mark.parametrize("xs", [[], [2], [9], [3, 4], [1, 2, 3], [0, 2, 1], [5, 6, 7, 8]])
 def test_cases_that_python_may_leave(definition, xs):
     agrees(definition, xs)
+
+
+class Order(NamedTuple):
+    price: float
+    coupon: float | None = None
+
+
+def discounted(orders: list[Order]):
+    net = 0.0
+    for order in orders:
+        price = order.price
+        if order.coupon is not None:
+            price *= 1 - order.coupon
+        net += price
+    return net
+
+
+def two_that_are_there_together(xs: list[float]):
+    low = high = None
+    for x in xs:
+        if low is None:
+            low, high = x, x
+        else:
+            low = 0.5 * low + x
+            high = high + x
+    return high - low, abs(high), -low, high > low, np.sqrt(high), max(high, low)
+
+
+def test_what_may_be_missing_is_used_as_python_does():
+    assert float(relay.function(discounted)([Order(2.0), Order(3.0, 0.5)])) == 3.5
+    agrees(two_that_are_there_together, [1.0, 2.0])
+    fails(two_that_are_there_together, TypeError, "check-failed", [])
+
+
+def test_arrays_and_indices_that_may_be_missing_are_used():
+    def used(x: relay.Tensor[(2,)] | None, place: int | None):
+        return x.sum(), x[0], np.maximum(x, 0) @ x, [1, 2, 3][place], x.shape[0]
+
+    agrees(used, np.ones(2, np.float32), np.int32(1))
+    fails(used, (TypeError, AttributeError), "check-failed", None, np.int32(1))
+    fails(used, TypeError, "check-failed", np.ones(2, np.float32), None)

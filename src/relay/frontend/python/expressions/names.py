@@ -15,6 +15,7 @@ from relay.frontend.python import dispatch
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Method, Repeated
 from relay.frontend.python.facts.ownership import changes_in_place
+from relay.frontend.python.library.arithmetic import there
 from relay.frontend.python.library.indexing import index_list, index_tensor, size_of, sizes
 from relay.frontend.python.library.list_arrays import index_of_arrays, takes_copy
 from relay.frontend.python.library.lists.sequences import sliced
@@ -66,6 +67,7 @@ def attribute(block: Block, node: ast.Attribute) -> Any:
             return found
         part = known_now(span, getattr, owner, node.attr)
         return block.ownership.view(owner, part) if changes_in_place(part) or is_expr(part) else part
+    owner = there(block, owner, span)
     type_ = block.type_of(owner)
     match type_, node.attr:
         case RefType(), "value":
@@ -145,6 +147,7 @@ def subscript(block: Block, node: ast.Subscript) -> Any:
             raise refusal(span, "a dict that is asked for a key which the program computes",
                           "use a list, or compare with each key")  # fmt: skip
         owner = as_expr(block, owner if isinstance(index, slice) else _as_table(owner), span)
+    owner, index = there(block, owner, span), there(block, index, span)
     type_ = block.type_of(owner)
     if isinstance(type_, TensorType):
         index = index_of_arrays(block, index, span)

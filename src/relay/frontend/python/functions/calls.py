@@ -23,6 +23,7 @@ from relay.frontend.python.facts.ownership import Held
 from relay.frontend.python.functions import transformed
 from relay.frontend.python.functions.undecorated import as_nested, is_undecorated
 from relay.frontend.python.library.applied import applied
+from relay.frontend.python.library.arithmetic import there
 from relay.frontend.python.library.builtin_functions import BUILTINS, OF_SEQUENCES
 from relay.frontend.python.library.indexing import sizes
 from relay.frontend.python.library.list_arrays import to_list
@@ -151,7 +152,7 @@ def call_method(block: Block, callee: Method, arguments: Arguments) -> Any:
     function = method_of(block, callee.name, given)
     if function is None or function is not MORE_METHODS.get(callee.name):
         return call_python(block, function, (in_words_of_torch if function in OWN else in_words_of_numpy)(given))
-    return _made_of(block, callee.name in VIEWS, owner, applied(block, function, name, given), span)
+    return _made_of(block, callee.name in VIEWS, owner, applied(block, function, name, _there(block, given)), span)
 
 
 _IN_PLACE = frozenset({"fill", "partition", "put", "resize", "setfield", "setflags", "sort"})
@@ -221,7 +222,7 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
         return own({**cast("dict[Any, Any]", given[0]), **arguments.named})
     function = next((table[known] for table in TABLES if known in table), callee if known in OWN else None)
     if function is not None:
-        made, owner = applied(block, function, name, arguments), given[0] if given else None
+        made, owner = applied(block, function, name, _there(block, arguments)), given[0] if given else None
         is_view = callee in VIEWS_OF_TORCH or made is owner if callee in OWN else callee.__name__ in VIEWS
         return _made_of(block, is_view, owner, made, span)
     if is_builder(callee):
@@ -258,6 +259,13 @@ def _made_of(block: Block, is_view: bool, owner: Any, made: Any, span: Span) -> 
         return block.ownership.view(owner, block.bind("view", made, span))
     is_same = made is owner and is_tensor(block, made) and rank_of(made) > 0
     return block.ownership.own(op.copy(made) if is_same else made)
+
+
+def _there(block: Block, arguments: Arguments) -> Arguments:
+    """Arguments for what takes no None that the program finds."""
+    span = arguments.span
+    named = {name: there(block, each, span) for name, each in arguments.named.items()}
+    return Arguments([there(block, each, span) for each in arguments.positional], named, span)
 
 
 def _is_plain(value: Any) -> bool:

@@ -22,6 +22,7 @@ from relay.base.dtypes import DType
 from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.facts.ranges import UNKNOWN, range_of_result
+from relay.frontend.python.library.options import when_there
 from relay.frontend.python.syntax.source import refusal
 from relay.frontend.python.values import as_expr, is_option, number
 from relay.ir.expr import Call, Expr, Function, Let, Var, const
@@ -234,10 +235,11 @@ def as_operand(block: Block, value: Any, span: Span) -> Any:
         value = value.astype(np.float32)
     found = as_expr(block, value, span)
     type_ = block.type_of(found)
+    if is_option(type_):
+        return as_operand(block, there(block, found, span), span)
     if not isinstance(type_, TensorType):
-        remedy = "ask whether it is there first: if x is not None: ..." if is_option(type_) else "take it apart first"
         raise RelayError(rule="bad-operand", message="operators compute with numbers and tensors", span=span,
-                         found=f"a value of type {type_}", remedy=remedy)  # fmt: skip
+                         found=f"a value of type {type_}", remedy="take it apart first")  # fmt: skip
     return found
 
 
@@ -274,6 +276,14 @@ def ended(block: Block, message: str, span: Span) -> Expr:
     block.bind("asserted", op.checked(const(True), const(False), message), span)
     never = Var("never")
     return block.closed(Let(never, Function((), Call(never, ())), Call(never, (), span=span), span=span))
+
+
+def there(block: Block, value: Any, span: Span) -> Any:
+    """A value that is used as if it were there. Where it is None, the run ends, as Python raises."""
+    if not is_expr(value) or not is_option(block.type_of(value)):
+        return value
+    missing = ended(block.inside(), "None is used as a value", span)
+    return block.bind("there", when_there(block, value, span, lambda: missing, lambda found: found), span)
 
 
 def _as_numbers(name: str, left: Any, right: Any) -> tuple[Any, Any]:
