@@ -341,3 +341,14 @@ def test_tables_that_are_known_and_lists_with_gaps():
     agrees(counted_from_one, np.int32(2), [3, 1, 2])
     agrees(counted_from_one, np.int32(2), [])
     agrees(first_fit, [3, 4, 2, 1])
+
+
+def test_a_nested_loop_collects_what_only_the_run_knows_the_extents_of():
+    def windows(x: relay.Tensor[(relay.symbol("b"), 3, 8)], k: int):
+        found = []
+        for i in range(3):
+            for j in range(2):
+                found.append(x[:, j, i : i + k])
+        return np.stack(found)
+
+    agrees(windows, np.random.default_rng(0).standard_normal((2, 3, 8)).astype(np.float32), np.int32(4))

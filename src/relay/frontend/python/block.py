@@ -45,14 +45,17 @@ class Forms:
 
 @frozen(eq=False)
 class Definition:
-    """A definition of Python that is being read. `find` tells what a name outside it is worth, `extents` are those that
-    its parameters name, as far as they were met."""
+    """A definition of Python that is being read. `find` tells what a name outside it is worth."""
 
     source: PythonSource
     find: Callable[[str], Any]
     session: Session
     forms: Forms
-    extents: set[Symbol] = field(default_factory=set)
+
+    @property
+    def extents(self) -> set[Symbol]:
+        """Those that parameters name, of this function and of those in whose place its body may stand."""
+        return self.session.extents
 
 
 @frozen

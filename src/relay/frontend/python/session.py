@@ -11,6 +11,7 @@ from dataclasses import field
 from math import prod
 from typing import Any, TypeVar, cast
 
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen, mutable
 from relay.base.names.fresh_names import FreshNames
@@ -67,10 +68,11 @@ class Session:
     were met, `called` counts the calls of each, and `inlining` are the nested functions whose bodies are being put in
     place. `models` are those that were met, by identity, as programs see them; `undecorated` are functions of Python
     as nested ones. `reads` counts how often each definition reads each name, `libraries` are those that it names.
-    `ranges` is what is known of integers, `ownership` who holds arrays and lists, and `gives` how the results of
-    functions are held. `trials` are the readings in progress that only ask for types, each with what was found to be
-    wrong in it. `learned` are the types of loops' variables, by the place of the loop, that their turns told; `counted`
-    the loops that were met whose number of turns is known now, and `unrolled` those that are read turn by turn."""
+    `extents` are those that parameters name, `ranges` is what is known of integers, `ownership` who holds arrays and
+    lists, and `gives` how the results of functions are held. `trials` are the readings in progress that only ask for
+    types, each with what was found to be wrong in it. `learned` are the types of loops' variables, by the place of the
+    loop, that their turns told; `counted` the loops that were met whose number of turns is known now, and `unrolled`
+    those that are read turn by turn."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: DataTypes = field(default_factory=_lists_and_options)
@@ -83,6 +85,7 @@ class Session:
     undecorated: dict[object, Any] = field(default_factory=dict)
     reads: dict[ast.AST, Counter[str]] = field(default_factory=dict)
     libraries: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
+    extents: set[Symbol] = field(default_factory=set)
     gives: dict[Expr, Held] = field(default_factory=dict)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)

@@ -21,6 +21,7 @@ from relay.frontend.python.callables import Repeated
 from relay.frontend.python.datatype import DataInstance, define_mentioned
 from relay.frontend.python.notation import as_type
 from relay.frontend.python.tuples import Form, form_in, form_of, form_of_list, is_named_tuple, parts_of_form
+from relay.infer.unification.dimensions import close_symbols, has_unknown_dimension
 from relay.ir.expr import Call, Constructor, Expr, ExprBase, Function, Tuple, TupleGetItem, Var, record_type
 from relay.ir.type_traversal import free_type_leaves
 from relay.ir.types import (
@@ -280,6 +281,8 @@ def list_expr(block: Block, items: Sequence[Any], span: Span, wanted: Type | Non
     assert element is not None
     if not is_told and not all(_may_be_one(element, block.type_of(each)) for each in parts):
         return of_form(block, parts, span)
+    if has_unknown_dimension(element):  # elements whose other extents only the way to here knows
+        element = close_symbols(element, block.definition.extents)
     type_ = TypeCall(GlobalTypeVar("List"), (element,))
     cons, nil = constructor_named(block, "List", "Cons"), constructor_named(block, "List", "Nil")
     result: Expr = Call(nil, (), type_args=(element,), span=span)

@@ -308,7 +308,9 @@ class Evaluator:
         match value.static:
             case KnownTuple(fields) | KnownData(_, fields):
                 atoms = yield from self.atoms(fields)
-                made = Tuple(atoms) if isinstance(value.static, KnownTuple) else Call(value.static.constructor, atoms)
+                made = Tuple(atoms)
+                if isinstance(value.static, KnownData):
+                    made = Call(value.static.constructor, atoms, type_args=self.residual.type_args(value.type_))
                 return value.atom or self.residual.give_name(value, made)
             case KnownFunction(function, environment):
                 return (yield self.kept_function(value, function, environment))

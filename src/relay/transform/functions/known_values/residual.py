@@ -9,8 +9,8 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen, mutable
 from relay.ir.expr import Expr, Var
 from relay.ir.rewriting import typed_as
-from relay.ir.type_traversal import type_leaves
-from relay.ir.types import AnyDimension, IncompleteType, TensorType, Type, TypeVar
+from relay.ir.type_traversal import has_unknown_dimension, type_leaves
+from relay.ir.types import AnyDimension, IncompleteType, TensorType, Type, TypeCall, TypeVar
 from relay.transform.functions.known_values.activations import Abandon, Activations, Reason
 from relay.transform.functions.known_values.blocks import typed
 from relay.transform.functions.known_values.store import Parts, Store
@@ -140,6 +140,12 @@ class Residual:
             elif isinstance(leaf, IncompleteType) or (isinstance(leaf, TypeVar) and leaf not in self.names.type_vars):
                 return None
         return type_
+
+    def type_args(self, type_: Type) -> tuple[Type, ...]:
+        """What the constructor of data is applied to, where an extent in it is `?`: its arguments may tell more."""
+        if not isinstance(type_, TypeCall) or not has_unknown_dimension(type_):
+            return ()
+        return () if None in map(self.annotation, type_.args) else type_.args
 
     # ------------------------------------------------------------------------------------------------------- undo
 
